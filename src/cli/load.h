@@ -1,0 +1,22 @@
+// Opening what a verb's argument names: the code object in any container, recovered.
+#pragma once
+
+#include "cli/codecs.h"
+#include "rebuild/rebuild.h"
+
+#include <string>
+
+namespace asmevo::cli {
+
+struct Loaded {
+  isa::Codec* codec = nullptr; // owned by the Codecs it came from
+  rebuild::Original original;
+};
+
+/// The bytes of the one code object in `path`, or of the one for `target` where it holds several.
+Result<Bytes> load_object(const std::string& path, const std::string& target);
+
+/// load_object, parsed and recovered. Errors start with the path.
+Result<Loaded> load_program(const std::string& path, const std::string& target, Codecs& codecs);
+
+} // namespace asmevo::cli

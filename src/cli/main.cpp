@@ -1,0 +1,75 @@
+#include "base/log.h"
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace asmevo::cli {
+
+CLI::App* add_verb(Context& context, const std::string& name, const std::string& description,
+                   const std::string& example) {
+  CLI::App* verb = context.app.add_subcommand(name, description);
+  verb->footer("Example: " + example);
+  verb->add_flag("--json", context.json, "print the result as JSON");
+  return verb;
+}
+
+void print_json(const nlohmann::ordered_json& document) {
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+namespace {
+
+// Flushes stdout: a full disk or a closed pipe must not look like success.
+int finish(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  fmt::print(stderr, "asmevo: cannot write the result to standard output\n");
+  return 3;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("asmevo makes already compiled AMD GPU kernels faster without their source.", "asmevo");
+  app.set_version_flag("--version", "asmevo " ASMEVO_VERSION);
+  app.require_subcommand(0, 1); // so that a word that is no verb is named; that one is missing is seen below
+  bool verbose = false;
+  app.add_flag("-v,--verbose", verbose, "say more on stderr");
+  Context context{app, false, {}};
+  for (auto* add : {add_inspect, add_extract, add_embed, add_recover, add_rebuild, add_roundtrip, add_abidiff,
+                    add_diff, add_check, add_completions})
+    add(context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) { // --help, --version
+    app.exit(asked);
+    return finish(0);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "asmevo: {} (see 'asmevo --help')\n", error.what());
+    return 2;
+  }
+  if (!context.action) {
+    fmt::print(stderr, "asmevo: no verb given (see 'asmevo --help')\n");
+    return 2;
+  }
+  log::set_up(verbose);
+  const Result<Answer> answer = context.action();
+  if (answer) return finish(static_cast<int>(*answer));
+  fmt::print(stderr, "asmevo: {}\n", answer.error().message);
+  return answer.error().exit_code();
+}
+
+} // namespace
+} // namespace asmevo::cli
+
+int main(int argc, char** argv) {
+  try {
+    return asmevo::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "asmevo: out of memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "asmevo: internal error: {}\n", error.what());
+  }
+  return 3;
+}

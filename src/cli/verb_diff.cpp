@@ -1,0 +1,108 @@
+#include "cli/cli.h"
+#include "cli/codecs.h"
+#include "cli/load.h"
+#include "program/diff.h"
+#include "program/layout.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace asmevo::cli {
+
+namespace {
+
+using program::Index;
+using program::Program;
+
+struct Options {
+  std::string k0, candidate, target;
+  unsigned context = 2;
+};
+
+struct Side {
+  const Program& program;
+  std::vector<uint64_t> offsets;
+  std::unordered_map<Index, std::vector<uint32_t>> labels;
+};
+
+void print_lines(const Side& side, Index begin, Index end, char sign, isa::Codec& codec) {
+  for (Index i = begin; i < end; ++i) {
+    if (const auto at = side.labels.find(i); at != side.labels.end())
+      for (const uint32_t l : at->second) fmt::print("{}         {}:\n", sign, side.program.labels[l].name);
+    fmt::print("{}{:8x}   {}\n", sign, side.offsets[i], program::print(side.program, i, codec));
+  }
+}
+
+void print_hunk(const Side& a, const Side& b, const program::Function& f, const program::Hunk& h,
+                unsigned context, isa::Codec& codec) {
+  const Index before = std::max(f.begin, h.k0_begin - std::min<Index>(h.k0_begin, context));
+  const Index after = std::min(f.end, h.k0_end + context);
+  fmt::print("@@ {:#x}\n", a.offsets[h.k0_begin]);
+  print_lines(a, before, h.k0_begin, ' ', codec);
+  print_lines(a, h.k0_begin, h.k0_end, '-', codec);
+  print_lines(b, h.begin, h.end, '+', codec);
+  print_lines(a, h.k0_end, after, ' ', codec);
+}
+
+nlohmann::ordered_json lines_json(const Side& side, Index begin, Index end, isa::Codec& codec) {
+  auto list = nlohmann::ordered_json::array();
+  for (Index i = begin; i < end; ++i)
+    list.push_back({{"offset", side.offsets[i]}, {"text", program::print(side.program, i, codec)}});
+  return list;
+}
+
+Result<Answer> run(const Options& options, bool json) {
+  Codecs codecs;
+  ASMEVO_TRY(const Loaded k0, load_program(options.k0, options.target, codecs));
+  ASMEVO_TRY(const Loaded k1, load_program(options.candidate, options.target, codecs));
+  if (k0.original.object.target().gfx != k1.original.object.target().gfx)
+    return bad_input("{} is for {}, {} for {}", options.k0, k0.original.object.target().name(),
+                     options.candidate, k1.original.object.target().name());
+  const Side a{k0.original.program(), program::offsets_of(k0.original.program()),
+               k0.original.program().labels_by_entry()};
+  const Side b{k1.original.program(), program::offsets_of(k1.original.program()),
+               k1.original.program().labels_by_entry()};
+  size_t removed = 0, added = 0;
+  auto functions = nlohmann::ordered_json::array();
+  for (const program::Function& f : a.program.functions) {
+    const program::Function* g = b.program.find_function(f.name);
+    if (g == nullptr) return bad_input("{} has no function '{}'", options.candidate, f.name);
+    const auto hunks = program::diff(a.program, f, b.program, *g);
+    if (hunks.empty()) continue;
+    if (!json) fmt::print("{}:\n", f.name);
+    auto list = nlohmann::ordered_json::array();
+    for (const program::Hunk& h : hunks) {
+      removed += h.k0_end - h.k0_begin;
+      added += h.end - h.begin;
+      if (!json)
+        print_hunk(a, b, f, h, options.context, *k0.codec);
+      else
+        list.push_back({{"removed", lines_json(a, h.k0_begin, h.k0_end, *k0.codec)},
+                        {"added", lines_json(b, h.begin, h.end, *k0.codec)}});
+    }
+    functions.push_back({{"function", f.name}, {"hunks", std::move(list)}});
+  }
+  if (json)
+    print_json({{"functions", functions}, {"removed", removed}, {"added", added}});
+  else
+    fmt::print("{} instructions removed, {} added\n", removed, added);
+  return removed + added == 0 ? Answer::Yes : Answer::No;
+}
+
+} // namespace
+
+void add_diff(Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(context, "diff", "compare the instructions of two code objects",
+                            "asmevo diff k0.co candidate.co");
+  verb->add_option("K0", options->k0, "the original code object")->required();
+  verb->add_option("candidate", options->candidate, "the one to compare with it")->required();
+  verb->add_option("--target", options->target, "which object, where a file holds several");
+  verb->add_option("--context", options->context, "instructions shown around each difference")
+      ->capture_default_str();
+  verb->callback(
+      [&context, options] { context.action = [&context, options] { return run(*options, context.json); }; });
+}
+
+} // namespace asmevo::cli

@@ -1,0 +1,92 @@
+#include "program/flight_state.h"
+
+#include <algorithm>
+
+namespace asmevo::program {
+
+namespace {
+
+constexpr bool in_order(FlightClass c) {
+  return c == FlightClass::Vmem || c == FlightClass::Lds;
+}
+
+// The largest number of operations the class's counter can count.
+constexpr uint32_t capacity(FlightClass c) {
+  return c == FlightClass::Vmem ? 63 : c == FlightClass::Lds ? 15 : 1; // unordered ones: one score for all
+}
+
+} // namespace
+
+std::string_view counter_name(FlightClass c) {
+  return c == FlightClass::Vmem || c == FlightClass::Flat ? "vmcnt" : "lgkmcnt";
+}
+
+unsigned FlightState::age(FlightClass c, uint16_t unit) const {
+  return in_order(c) ? line(c).upper - score(c, unit) : 0;
+}
+
+void FlightState::issue(FlightClass c) {
+  Line& l = line(c);
+  if (!in_order(c)) {
+    l.upper = l.lower + 1;
+    return;
+  }
+  ++l.upper;
+  l.lower = std::max(l.lower, l.upper - std::min(l.upper, capacity(c)));
+}
+
+void FlightState::mark(FlightClass c, uint16_t unit, Index producer) {
+  scores_[slot(c, unit)] = line(c).upper;
+  producers_[slot(c, unit)] = producer;
+}
+
+void FlightState::complete(FlightClass c, unsigned n) {
+  Line& l = line(c);
+  if (!in_order(c) && n != 0) return;
+  l.lower = std::max(l.lower, l.upper - std::min<uint32_t>(l.upper, n));
+}
+
+void FlightState::forget(uint16_t unit) {
+  for (size_t c = 0; c < class_count; ++c) scores_[c * unit_count + unit] = 0;
+}
+
+void FlightState::clear() {
+  for (size_t c = 0; c < class_count; ++c) complete(static_cast<FlightClass>(c), 0);
+}
+
+bool FlightState::merge_class(FlightClass c, const FlightState& other) {
+  if (idle(c) && other.idle(c)) return false;
+  const Line mine = line(c), its = other.line(c);
+  // Both lines move to (0, upper]: ages stay what they are.
+  const uint32_t upper = std::max(mine.upper - mine.lower, its.upper - its.lower);
+  const auto moved = [&](const Line& l, uint32_t score) {
+    return score <= l.lower ? 0 : score + upper - l.upper;
+  };
+  bool changed = upper != mine.upper - mine.lower;
+  line(c) = {upper, 0};
+  for (size_t u = 0; u < unit_count; ++u) {
+    const size_t at = static_cast<size_t>(c) * unit_count + u;
+    if (scores_[at] == 0 && other.scores_[at] == 0) continue;
+    const uint32_t mine_now = moved(mine, scores_[at]), its_now = moved(its, other.scores_[at]);
+    if (its_now > mine_now) {
+      changed = true;
+      producers_[at] = other.producers_[at];
+    }
+    scores_[at] = std::max(mine_now, its_now);
+  }
+  return changed;
+}
+
+bool FlightState::merge(const FlightState& other) {
+  if (!known_) {
+    *this = other;
+    known_ = true;
+    return true;
+  }
+  bool changed = false;
+  for (size_t c = 0; c < class_count; ++c)
+    changed = merge_class(static_cast<FlightClass>(c), other) || changed;
+  return changed;
+}
+
+} // namespace asmevo::program

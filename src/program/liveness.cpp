@@ -1,0 +1,286 @@
+#include "program/liveness.h"
+
+#include "program/exec_change.h"
+#include "program/widest_exec.h"
+
+#include <algorithm>
+
+namespace asmevo::program {
+
+namespace {
+
+namespace unit = isa::unit;
+using isa::RegRange;
+using isa::RegSet;
+
+RegSet set_of(RegRange range) {
+  RegSet set;
+  set.insert(range);
+  return set;
+}
+
+const RegSet all_registers = set_of({0, unit::count});
+const RegSet vector_registers = set_of({0, unit::scalar0});
+const RegSet scalar_registers = all_registers - vector_registers;
+const RegSet vgprs = set_of({unit::vgpr0, 256}), agprs = set_of({unit::agpr0, 256}),
+             sgprs = set_of({unit::scalar0, 102});
+
+bool is_vector_instruction(const isa::Instruction& i) {
+  return i.family >= isa::Family::Vop1 && !i.is_data();
+}
+
+// s_cbranch_i_fork and the like run code in between and come back.
+bool goes_elsewhere(const isa::Instruction& i) {
+  return i.call || i.indirect || i.is_data() || (i.branch && i.base_mnemonic.ends_with("_fork"));
+}
+
+// A DPP instruction names the old value of its result, but with all rows and banks enabled and 0 for lanes
+// without source (bound_ctrl) nothing of it lives on. Multiply-add forms read it as a summand.
+bool dpp_ignores_old(const isa::Instruction& i) {
+  if (i.extension != isa::Extension::Dpp || i.mods.row_mask != 0xf || i.mods.bank_mask != 0xf ||
+      !i.mods.bound_ctrl)
+    return false;
+  constexpr std::string_view accumulate[] = {"v_mac", "v_fmac", "v_pk_fmac", "v_dot"};
+  return std::ranges::none_of(accumulate, [&](std::string_view p) { return i.base_mnemonic.starts_with(p); });
+}
+
+// s_cmov_b32 writes only if SCC; the MODE fields that s_setreg does not name stay; M0 keeps the bits that
+// indexing instructions do not set.
+bool keeps_part_of_scalars(const isa::Instruction& i) {
+  const std::string_view m = i.base_mnemonic;
+  return m.starts_with("s_cmov") || m.starts_with("s_setreg") || m.starts_with("s_set_gpr_idx") ||
+         m.starts_with("s_movreld") || i.sets_vskip;
+}
+
+bool returns(const Program& program, const Block& b) {
+  return b.leaves && !program.instruction(b.end - 1).ends_program;
+}
+
+// Lanes that are on before an EXEC write take the facts of what they are after it, and so do those that are
+// off.
+void move_lanes(LiveSets& s, ExecChange change) {
+  const RegSet scalars = s.on & scalar_registers, on = s.on & vector_registers, off = s.off, both = on | off;
+  switch (change) {
+  case ExecChange::None: return;
+  case ExecChange::Narrow: s = {both, off}; break;
+  case ExecChange::Widen: s = {on, both}; break;
+  case ExecChange::Fill: s = {on, on}; break;
+  case ExecChange::Clear: s = {off, off}; break;
+  case ExecChange::Invert: s = {off, on}; break;
+  case ExecChange::Disjoint: s = {off, both}; break;
+  case ExecChange::Cover: s = {both, on}; break;
+  case ExecChange::Replace: s = {both, both}; break;
+  }
+  s.on |= scalars;
+}
+
+} // namespace
+
+class LivenessSolver {
+ public:
+  LivenessSolver(const Program& program, const Function& function, const Cfg& cfg)
+      : program_(program), function_(function), cfg_(cfg) {
+    live_.program_ = &program;
+    live_.cfg_ = &cfg;
+    live_.begin_ = function.begin;
+    live_.waves_ = WaveStates::compute(program, function, cfg);
+  }
+
+  Liveness solve() {
+    describe_entries();
+    find_widest();
+    iterate();
+    find_peak();
+    return std::move(live_);
+  }
+
+ private:
+  void describe_entries() {
+    live_.transfers_.resize(function_.end - function_.begin);
+    for (uint32_t b = 0; b < cfg_.blocks().size(); ++b) {
+      WaveState wave = live_.waves_.at_block(b);
+      for (Index i = cfg_.blocks()[b].begin; i < cfg_.blocks()[b].end; ++i) {
+        const isa::Instruction& inst = program_.instruction(i);
+        live_.transfers_[i - function_.begin] = describe(inst, wave);
+        wave.advance(inst);
+      }
+    }
+  }
+
+  static Liveness::Transfer describe(const isa::Instruction& i, const WaveState& wave) {
+    Liveness::Transfer t;
+    if (goes_elsewhere(i)) {
+      t.everything = true;
+      return t;
+    }
+    t.exec_change = static_cast<uint8_t>(exec_change(i));
+    const bool skipped = wave.may_skip && is_vector_instruction(i);
+    const uint8_t indexed = wave.indexed_operands(i);
+    t.ignores_old = dpp_ignores_old(i);
+    const bool whole = (!i.partial_def || t.ignores_old) && !skipped && (indexed & 8) == 0;
+    t.kills_off = whole && i.writes_all_lanes;
+    t.kills_on = whole && (i.reads_exec || i.writes_all_lanes);
+    t.kills_scalars = !skipped && !keeps_part_of_scalars(i);
+    t.uses_off = !i.reads_exec || i.cross_lane;
+    if ((indexed & 7) != 0)
+      for (const RegRange& u : i.uses) {
+        t.uses_all_vgprs = t.uses_all_vgprs || isa::is_vgpr(u.first);
+        t.uses_all_agprs = t.uses_all_agprs || isa::is_agpr(u.first);
+      }
+    t.uses_all_sgprs = i.base_mnemonic.starts_with("s_movrels");
+    return t;
+  }
+
+  void find_widest() {
+    const WidestExec widest = find_widest_exec(program_, function_, cfg_, live_.waves_);
+    if (widest.mask == WidestExec::Mask::Unknown) return;
+    for (size_t k = 0; k < widest.holds.size(); ++k) live_.transfers_[k].widest = widest.holds[k];
+    if (widest.mask == WidestExec::Mask::AllLanes) return; // no lane is off there at all
+    for (Index i = function_.begin; i < function_.end; ++i) {
+      const Liveness::Transfer& t = live_.transfers_[i - function_.begin];
+      if (!t.uses_off) continue;
+      for (const RegRange& u : program_.instruction(i).uses) live_.never_on_.insert(u);
+      if (t.uses_all_vgprs) live_.never_on_ |= vgprs;
+      if (t.uses_all_agprs) live_.never_on_ |= agprs;
+    }
+    for (const Block& b : cfg_.blocks())
+      if (returns(program_, b)) live_.never_on_ = vector_registers;
+    live_.never_on_ &= vector_registers;
+  }
+
+  void iterate() {
+    const std::vector<Block>& blocks = cfg_.blocks();
+    live_.block_in_.resize(blocks.size());
+    std::vector<bool> dirty(blocks.size(), true);
+    for (bool again = true; again;) {
+      again = false;
+      for (auto b = cfg_.order().rbegin(); b != cfg_.order().rend(); ++b) {
+        if (!dirty[*b]) continue;
+        dirty[*b] = false;
+        LiveSets s = live_.at_end(*b);
+        for (Index i = blocks[*b].end; i-- > blocks[*b].begin;) live_.step_back(s, i);
+        LiveSets& in = live_.block_in_[*b];
+        if (s.on == in.on && s.off == in.off) continue;
+        in = s;
+        for (const uint32_t p : blocks[*b].predecessors) dirty[p] = true, again = true;
+      }
+    }
+  }
+
+  void find_peak() {
+    Liveness::Pressure& peak = live_.peak_;
+    for (uint32_t b = 0; b < cfg_.blocks().size(); ++b) {
+      if (!cfg_.blocks()[b].reachable) continue;
+      for (const RegSet& live : live_.before_each(b)) {
+        peak.vgprs = std::max(peak.vgprs, static_cast<unsigned>((live & vgprs).size()));
+        peak.agprs = std::max(peak.agprs, static_cast<unsigned>((live & agprs).size()));
+        peak.sgprs = std::max(peak.sgprs, static_cast<unsigned>((live & sgprs).size()));
+      }
+    }
+  }
+
+  const Program& program_;
+  const Function& function_;
+  const Cfg& cfg_;
+  Liveness live_;
+};
+
+Liveness Liveness::compute(const Program& program, const Function& function, const Cfg& cfg) {
+  return LivenessSolver(program, function, cfg).solve();
+}
+
+void Liveness::step_back(LiveSets& s, Index at) const {
+  const isa::Instruction& i = program_->instruction(at);
+  const Transfer& t = transfers_[at - begin_];
+  if (t.everything) {
+    s = {all_registers, vector_registers};
+    return;
+  }
+  move_lanes(s, static_cast<ExecChange>(t.exec_change));
+  for (const RegRange& d : i.defs) {
+    if (!isa::is_vector(d.first)) {
+      if (t.kills_scalars) s.on.erase(d);
+      continue;
+    }
+    if (t.kills_on) s.on.erase(d);
+    if (t.kills_off) s.off.erase(d);
+  }
+  const auto use = [&](const RegRange& u) {
+    s.on.insert(u);
+    if (t.uses_off && isa::is_vector(u.first)) s.off.insert(u);
+  };
+  if (t.ignores_old) {
+    for (const isa::Operand& o : i.operands)
+      if (o.kind == isa::Operand::Kind::Register && o.is_use && o.role != isa::Role::Old) use(o.reg);
+    for (const RegRange& u : i.uses)
+      if (!isa::is_vector(u.first)) use(u);
+  } else {
+    for (const RegRange& u : i.uses) use(u);
+  }
+  if (t.uses_all_vgprs) s.on |= vgprs, s.off |= t.uses_off ? vgprs : RegSet{};
+  if (t.uses_all_agprs) s.on |= agprs, s.off |= t.uses_off ? agprs : RegSet{};
+  if (t.uses_all_sgprs) s.on |= sgprs;
+  if (t.widest) s.off &= never_on_;
+}
+
+LiveSets Liveness::at_end(uint32_t block) const {
+  const Block& b = cfg_->blocks()[block];
+  LiveSets s;
+  if (returns(*program_, b)) s = {all_registers, vector_registers};
+  for (const uint32_t to : b.successors) {
+    s.on |= block_in_[to].on;
+    s.off |= block_in_[to].off;
+  }
+  return s;
+}
+
+RegSet Liveness::live_at_exit(uint32_t block) const {
+  const Block& b = cfg_->blocks()[block];
+  if (!returns(*program_, b)) return {};
+  WaveState wave = waves_.before(b.end - 1);
+  wave.advance(program_->instruction(b.end - 1));
+  return wave.written;
+}
+
+LiveSets Liveness::lanes_before(Index i) const {
+  LiveSets s = lanes_after(i);
+  step_back(s, i);
+  const RegSet written = waves_.before(i).written;
+  return {s.on & written, s.off & written};
+}
+
+LiveSets Liveness::lanes_after(Index i) const {
+  const uint32_t block = cfg_->block_of(i);
+  LiveSets s = at_end(block);
+  for (Index k = cfg_->blocks()[block].end - 1; k > i; --k) step_back(s, k);
+  WaveState wave = waves_.before(i);
+  wave.advance(program_->instruction(i));
+  return {s.on & wave.written, s.off & wave.written};
+}
+
+RegSet Liveness::before(Index i) const {
+  return lanes_before(i).any();
+}
+RegSet Liveness::after(Index i) const {
+  return lanes_after(i).any();
+}
+
+std::vector<RegSet> Liveness::before_each(uint32_t block) const {
+  const Block& b = cfg_->blocks()[block];
+  std::vector<RegSet> sets(b.end - b.begin + 1);
+  LiveSets s = at_end(block);
+  sets.back() = s.any();
+  for (Index i = b.end; i-- > b.begin;) {
+    step_back(s, i);
+    sets[i - b.begin] = s.any();
+  }
+  WaveState wave = waves_.at_block(block);
+  for (Index i = b.begin; i < b.end; ++i) {
+    sets[i - b.begin] &= wave.written;
+    wave.advance(program_->instruction(i));
+  }
+  sets.back() &= wave.written;
+  return sets;
+}
+
+} // namespace asmevo::program

@@ -1,0 +1,59 @@
+// Static check: what is wrong with a kernel that testing it may not show. Looks for missing waits
+// (s_waitcnt), missing wait states (s_nop) that the hardware does not interlock, LDS traffic not waited for
+// at a barrier, vector work with EXEC known to be 0, and registers or LDS beyond what is allocated.
+// docs/static-check.md says what each rule rests on and what it cannot see.
+//
+// A finding is a mistake on some path through the control flow graph. What cannot be proved is not reported:
+// registers chosen by an index, LDS addresses, what a callee leaves behind.
+#pragma once
+
+#include "base/result.h"
+#include "program/cfg.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace asmevo::program {
+
+enum class FindingKind : uint8_t {
+  MissingWait,       // a register used while an asynchronous operation on it is in flight
+  MissingWaitStates, // fewer wait states than the hazard needs
+  Barrier,           // LDS traffic not waited for before s_barrier
+  Exec,              // vector instruction with EXEC known to be 0
+  Resource,          // a register beyond the allocation, an LDS offset beyond the workgroup's
+};
+std::string_view name(FindingKind);
+
+struct Finding {
+  FindingKind kind = FindingKind::MissingWait;
+  std::string rule;                               // "vmcnt", "lgkmcnt", "valu-writes-sgpr-vmem", ...
+  Index producer = no_index, consumer = no_index; // entries; producer may be none
+  InstrId producer_id, consumer_id;
+  std::string object;         // register(s) or object concerned: "v[4:7]", "LDS"
+  std::string register_class; // "vgpr", "agpr", "sgpr", "vcc", "exec", "m0", "lds", ..., for matching
+  std::string missing;        // "s_waitcnt vmcnt(3)", "4 more wait states (s_nop 3)"
+  std::string message;        // one line, both instructions named
+  // Two instructions that are right or wrong depending on what is not in the code, such as LDS addresses. Not
+  // a mistake by itself; one that an edit brings in deserves a look.
+  bool possible = false;
+};
+
+struct CheckOptions {
+  bool waits = true, wait_states = true, barriers = true, exec = true;
+  bool possible = false; // report possible findings too
+  // From the descriptor; 0: not checked.
+  unsigned allocated_vgprs = 0, accum_offset = 0, allocated_sgprs = 0;
+  unsigned lds_bytes = 0; // of a workgroup, dynamic LDS included
+};
+
+/// Findings of one function, in address order, deduplicated by (rule, producer, consumer).
+std::vector<Finding> check(const Program&, const Function&, const Cfg&, const CheckOptions&);
+
+/// Those of `candidate` that K0 does not have: matched by kind, rule, register class or object, and the pair
+/// of mnemonics (design.md, G1), counted (two of a kind where K0 has one: one is new). Findings at the same
+/// ids are matched first, so what is reported is what an edit brought.
+std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>& of_k0,
+                                  const Program& candidate, const std::vector<Finding>& of_candidate);
+
+} // namespace asmevo::program

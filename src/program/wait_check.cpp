@@ -1,0 +1,191 @@
+#include "program/wait_check.h"
+
+#include "program/flight_doubt.h"
+#include "program/flight_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace asmevo::program {
+
+namespace {
+
+using isa::Family;
+using isa::Instruction;
+using isa::MemoryKind;
+using isa::RegRange;
+using isa::RegUnit;
+
+constexpr std::array classes = {FlightClass::Vmem, FlightClass::Flat, FlightClass::Lds, FlightClass::Scalar};
+
+bool is_memory_load(const Instruction& i) {
+  return i.memory.returns && i.family >= Family::Smem;
+}
+
+// The queue an instruction's results come back in, if it is one.
+std::optional<FlightClass> queue_of(const Instruction& i) {
+  const auto c = flight_class(i);
+  return c == FlightClass::Vmem || c == FlightClass::Lds ? c : std::nullopt;
+}
+
+class WaitCheck {
+ public:
+  WaitCheck(const Program& program, const Cfg& cfg, const VectorModes& modes, const CheckOptions& options,
+            FindingList& findings)
+      : program_(program), cfg_(cfg), modes_(modes), options_(options), findings_(findings) {}
+
+  void run() {
+    const std::vector<Block>& blocks = cfg_.blocks();
+    if (blocks.empty()) return;
+    entry_.resize(blocks.size());
+    grown_.resize(blocks.size());
+    entry_[0].set_known();
+    grown_[0] = true;
+    for (bool again = true; again;) {
+      again = false;
+      for (const uint32_t b : cfg_.order())
+        if (std::exchange(grown_[b], false)) again = flow(b) || again;
+    }
+    report_ = true;
+    for (const uint32_t b : cfg_.order())
+      if (entry_[b].known()) walk(b);
+  }
+
+ private:
+  // True where a successor has to be looked at (again).
+  bool flow(uint32_t b) {
+    walk(b);
+    bool any = false;
+    for (const uint32_t next : cfg_.blocks()[b].successors) {
+      if (!entry_[next].merge(state_)) continue;
+      grown_[next] = any = true;
+    }
+    return any;
+  }
+
+  void walk(uint32_t b) {
+    state_ = entry_[b];
+    for (Index i = cfg_.blocks()[b].begin; i < cfg_.blocks()[b].end; ++i) step(i, program_.instruction(i));
+  }
+
+  void step(Index at, const Instruction& i) {
+    check_registers(at, i);
+    if (i.issue == isa::IssueClass::Waitcnt) wait(i);
+    if (i.issue == isa::IssueClass::Barrier) check_barrier(at);
+    if (i.call) state_.clear();
+    issue(at, i);
+  }
+
+  void wait(const Instruction& i) {
+    const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
+    state_.complete(FlightClass::Vmem, fields.vmcnt);
+    state_.complete(FlightClass::Flat, fields.vmcnt);
+    state_.complete(FlightClass::Lds, fields.lgkmcnt);
+    state_.complete(FlightClass::Scalar, fields.lgkmcnt);
+  }
+
+  void issue(Index at, const Instruction& i) {
+    const std::optional<FlightClass> c = flight_class(i);
+    // A load of a queue replaces what an earlier one of it was to bring.
+    const bool replaces = is_memory_load(i) && queue_of(i);
+    for (const RegRange& d : i.defs)
+      for (RegUnit u = d.first; u < d.first + d.count; ++u)
+        if (!replaces) state_.forget(u);
+    if (!c) return;
+    issue_in(*c, at, i);
+    if (c == FlightClass::Flat) issue_in(FlightClass::Scalar, at, i);
+  }
+
+  void issue_in(FlightClass c, Index at, const Instruction& i) {
+    state_.issue(c);
+    if (is_memory_load(i) || i.family == Family::Smem)
+      for (const RegRange& d : i.defs)
+        for (RegUnit u = d.first; u < d.first + d.count; ++u) state_.mark(c, u, at);
+    const bool writes_lds =
+        c == FlightClass::Lds ? i.memory.store : c == FlightClass::Vmem && i.memory.lds_dma;
+    if (writes_lds) state_.mark(c, FlightState::lds_bytes, at);
+  }
+
+  void check_registers(Index at, const Instruction& i) {
+    const bool indexed = modes_.indexed(at);
+    const std::optional<FlightClass> queue = is_memory_load(i) ? queue_of(i) : std::nullopt;
+    for (const RegRange& u : i.uses)
+      if (!(indexed && isa::is_vector(u.first)))
+        check_range(at, u, merges_in_order(i, u) ? queue : std::nullopt);
+    for (const RegRange& d : i.defs)
+      if (!(indexed && isa::is_vector(d.first))) check_range(at, d, queue);
+  }
+
+  // A load of half a register keeps the other half, which an earlier load of the same queue may still bring.
+  static bool merges_in_order(const Instruction& i, const RegRange& use) {
+    return i.partial_def && std::ranges::find(i.defs, use) != i.defs.end();
+  }
+
+  // `harmless`: the queue in which the instruction's own result comes later anyway.
+  void check_range(Index at, const RegRange& range, std::optional<FlightClass> harmless) {
+    for (const FlightClass c : classes) {
+      if (c == harmless || state_.idle(c)) continue;
+      for (RegUnit u = range.first; u < range.first + range.count; ++u)
+        if (state_.in_flight(c, u)) report(at, range, c, u);
+    }
+  }
+
+  // Goes on as if the wait had been there: one mistake, one finding.
+  void report(Index at, const RegRange& range, FlightClass c, RegUnit u) {
+    const unsigned n = state_.age(c, u);
+    if (report_ && options_.waits) {
+      Finding finding;
+      finding.kind = FindingKind::MissingWait;
+      finding.rule = counter_name(c);
+      finding.producer = state_.producer(c, u);
+      finding.consumer = at;
+      finding.missing = fmt::format("s_waitcnt {}({})", counter_name(c), n);
+      finding.possible = may_be_complete(program_, cfg_, finding.producer, at, c, u);
+      if (options_.possible || !finding.possible) findings_.add(std::move(finding), range);
+    }
+    state_.complete(c, n);
+  }
+
+  // LDS serves a compute unit's waves in the order their instructions reach it, and shipped kernels rely on
+  // that: writes that are not waited for at a barrier are only possible mistakes.
+  void check_barrier(Index at) {
+    if (!report_ || !options_.barriers || !options_.possible) return;
+    for (const FlightClass c : {FlightClass::Lds, FlightClass::Vmem}) {
+      if (!state_.in_flight(c, FlightState::lds_bytes)) continue;
+      Finding finding;
+      finding.kind = FindingKind::Barrier;
+      finding.rule = c == FlightClass::Lds ? "lds-write-at-barrier" : "lds-dma-at-barrier";
+      finding.possible = true;
+      finding.producer = state_.producer(c, FlightState::lds_bytes);
+      finding.consumer = at;
+      finding.object = "LDS";
+      finding.register_class = "lds";
+      finding.missing =
+          fmt::format("s_waitcnt {}({})", counter_name(c), state_.age(c, FlightState::lds_bytes));
+      findings_.add(std::move(finding));
+    }
+  }
+
+  const Program& program_;
+  const Cfg& cfg_;
+  const VectorModes& modes_;
+  const CheckOptions& options_;
+  FindingList& findings_;
+  std::vector<FlightState> entry_; // per block
+  std::vector<char> grown_;        // whether entry_ has grown since the block was last walked
+  FlightState state_;
+  bool report_ = false;
+};
+
+} // namespace
+
+void check_waits(const Program& program, const Function&, const Cfg& cfg, const VectorModes& modes,
+                 const CheckOptions& options, FindingList& findings) {
+  WaitCheck(program, cfg, modes, options, findings).run();
+}
+
+} // namespace asmevo::program
