@@ -63,23 +63,59 @@ Result<Bytes> read_file(const fs::path& path, uint64_t limit) {
   return bytes;
 }
 
-Status write_file(const fs::path& path, ByteSpan bytes) {
-  // A link is followed, so that what it names is replaced, not the link.
+namespace {
+
+std::unexpected<Error> cannot_write(const fs::path& path, int error) {
+  return environment_error("{}: cannot write: {}", path.string(), std::strerror(error));
+}
+
+// A link is followed, so that what it names is replaced, not the link.
+fs::path behind_links(fs::path path) {
+  constexpr int max_links = 40; // as Linux
   std::error_code ignored;
-  const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
+  for (int k = 0; k < max_links && fs::is_symlink(path, ignored); ++k) {
+    const fs::path next = fs::read_symlink(path, ignored);
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path;
+}
+
+// umask can only be read by setting it, which is no business of a thread that writes one file among many.
+mode_t mode_of_new_files() {
+  static const mode_t mask = [] {
+    const mode_t old = ::umask(0);
+    ::umask(old);
+    return old;
+  }();
+  return 0666 & ~mask;
+}
+
+// Devices and pipes (/dev/stdout) cannot be replaced by a file; they get the bytes as they come.
+Status write_through(const fs::path& path, const fs::path& target, ByteSpan bytes) {
+  FileDescriptor fd(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
+  if (fd.get() < 0 || !write_all(fd.get(), bytes) || !fd.close()) return cannot_write(path, errno);
+  return {};
+}
+
+} // namespace
+
+Status write_file(const fs::path& path, ByteSpan bytes) {
+  const fs::path target = behind_links(path);
+  if (std::error_code ignored; fs::is_symlink(target, ignored)) return cannot_write(path, ELOOP);
+  struct stat old{};
+  const bool exists = ::stat(target.c_str(), &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) return cannot_write(path, EISDIR);
+  if (exists && !S_ISREG(old.st_mode)) return write_through(path, target, bytes);
   std::string pattern = target.string() + ".XXXXXX";
   FileDescriptor fd(::mkostemp(pattern.data(), O_CLOEXEC));
-  if (fd.get() < 0) return environment_error("{}: cannot write: {}", path.string(), std::strerror(errno));
-  struct stat old{};
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  const mode_t mode = ::stat(target.c_str(), &old) == 0 ? (old.st_mode & 07777) : (0666 & ~mask);
+  if (fd.get() < 0) return cannot_write(path, errno);
+  const mode_t mode = exists ? (old.st_mode & 07777) : mode_of_new_files();
   const bool good = write_all(fd.get(), bytes) && ::fchmod(fd.get(), mode) == 0 && ::fsync(fd.get()) == 0 &&
                     fd.close() && ::rename(pattern.c_str(), target.c_str()) == 0;
   if (good) return {};
   const int error = errno;
   ::unlink(pattern.c_str());
-  return environment_error("{}: cannot write: {}", path.string(), std::strerror(error));
+  return cannot_write(path, error);
 }
 
 Status write_file(const fs::path& path, std::string_view text) {

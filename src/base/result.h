@@ -56,6 +56,16 @@ inline std::unexpected<Error> failed(const Error& error, std::string_view contex
   return std::unexpected(error.in(context));
 }
 
+
+/// Text from outside for use in a message: cut to 80 characters, and '?' in place of what would break the line.
+inline std::string printable(std::string_view text) {
+  constexpr size_t most = 80;
+  std::string shown(text.substr(0, most));
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+  return text.size() > most ? shown + "..." : shown;
+}
+
 } // namespace asmevo
 
 // ASMEVO_TRY(auto value, expression): binds the value of a Result or returns its error from the calling

@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/listing.h"
 #include "codeobject/container.h"
 #include "codeobject/inspection.h"
 #include "codeobject/object_identity.h"
@@ -18,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string file, target, kernel;
-  bool full = false;
+  bool full = false, listing = false;
 };
 
 // More kernels than this are listed, one a line, unless asked for at length.
@@ -151,8 +152,13 @@ void add_inspect(Context& context) {
       ->type_name("ID");
   verb->add_option("--kernel", options->kernel, "only this kernel, at length")->type_name("NAME");
   verb->add_flag("--full", options->full, "every kernel at length, also where there are many");
+  verb->add_flag("--listing", options->listing, "the instructions instead, with the ids that edits use");
   verb->callback([&context, options] {
-    context.action = [&context, options] { return inspect(*options, context.json); };
+    context.action = [&context, options] {
+      if (options->listing)
+        return print_listing(options->file, options->target, options->kernel, context.json);
+      return inspect(*options, context.json);
+    };
   });
 }
 

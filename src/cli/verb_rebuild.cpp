@@ -1,5 +1,6 @@
 #include "base/files.h"
 #include "cli/cli.h"
+#include "cli/rebuild_edit.h"
 #include "codeobject/abi_diff.h"
 #include "codeobject/container.h"
 #include "rebuild/assembly.h"
@@ -21,7 +22,7 @@ using codeobject::Container;
 using rebuild::ObjectComparison;
 
 struct Options {
-  std::string file, output, original;
+  std::string file, output, original, edit, target;
 };
 
 constexpr uint64_t largest_text = uint64_t{1} << 30; // bytes
@@ -122,12 +123,26 @@ void add_rebuild(Context& context) {
                "result with it (exit 1 where the frozen interface differs)",
                "asmevo rebuild k.s -o k.co --original k0.co");
   auto options = std::make_shared<Options>();
-  verb->add_option("FILE", options->file, "assembly file")->required();
+  verb->add_option("FILE", options->file, "assembly file, or a code object with --edit")->required();
   verb->add_option("-o,--output", options->output, "code object to write")->type_name("FILE")->required();
   verb->add_option("--original", options->original, "the object it came from, or a file that holds it")
       ->type_name("K0");
+  CLI::Option* edit =
+      verb->add_option(
+              "--edit", options->edit,
+              "FILE is a code object: apply this edit (JSON) to it, without text or linker in between")
+          ->type_name("EDIT");
+  verb->add_option("--target", options->target, "which object, where FILE holds several")
+      ->type_name("ID")
+      ->needs(edit);
+  edit->excludes("--original");
   verb->callback([&context, options] {
-    context.action = [&context, options] { return rebuild_file(*options, context.json); };
+    context.action = [&context, options] {
+      if (!options->edit.empty())
+        return rebuild_with_edit(options->file, options->target, options->edit, options->output,
+                                 context.json);
+      return rebuild_file(*options, context.json);
+    };
   });
 }
 

@@ -29,13 +29,13 @@ Result<std::optional<InstrId>> id_at(const Json& object, std::string_view key, s
   if (!object.contains(key)) return std::optional<InstrId>();
   ASMEVO_TRY(const std::string text, string_at(object, key, path));
   const std::optional<InstrId> id = InstrId::parse(text);
-  if (!id) return bad_input("edit: {}{}: '{}' is not an instruction id", path, key, text);
+  if (!id) return bad_input("edit: {}{}: '{}' is not an instruction id", path, key, printable(text));
   return id;
 }
 
 Status known_keys(const Json& object, std::string_view path, std::initializer_list<std::string_view> keys) {
   for (const auto& [key, value] : object.items())
-    if (std::ranges::find(keys, key) == keys.end()) return bad_input("edit: unknown key '{}{}'", path, key);
+    if (std::ranges::find(keys, key) == keys.end()) return bad_input("edit: unknown key '{}{}'", path, printable(key));
   return {};
 }
 
@@ -128,7 +128,7 @@ Result<Edit> Edit::parse(std::string_view json) {
   try {
     return parse_document(document);
   } catch (const Json::exception& error) {
-    return bad_input("edit: {}", error.what());
+    return bad_input("edit: {}", printable(error.what()));
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "program/finding_list.h"
-#include "program/vector_modes.h"
 
 namespace asmevo::program {
 

@@ -34,7 +34,7 @@ class Splicer {
 
   std::expected<Program, SpliceError> run() {
     if (base_.find_function(edit_.kernel) == nullptr)
-      return fail(0, fmt::format("there is no kernel '{}'", edit_.kernel));
+      return fail(0, fmt::format("there is no kernel '{}'", printable(edit_.kernel)));
     if (auto found = find_ranges(); !found) return std::unexpected(found.error());
     if (auto parsed = parse_texts(); !parsed) return std::unexpected(parsed.error());
     build_entries();
@@ -48,6 +48,16 @@ class Splicer {
 
  private:
   using Outcome = std::expected<void, SpliceError>;
+  struct NewLabel {
+    Label label;
+    size_t change;
+    unsigned line, column;
+  };
+  struct NewUse {
+    Index at, text_begin; // the using entry, the first one of the text it came with
+    size_t change;
+    const isa::ParsedLine* line;
+  };
 
   static std::unexpected<SpliceError> fail(size_t change, std::string message, unsigned line = 0,
                                            unsigned column = 0) {
@@ -70,8 +80,8 @@ class Splicer {
         return fail(k, fmt::format("{} to {} is not inside one function", first_id.text(), last_id.text()));
       ranges_.push_back({*first, c.before ? *first : *last + 1, k});
     }
-    std::ranges::stable_sort(ranges_, [](const Range& a, const Range& b) {
-      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+    std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& x, const Range& y) {
+      return std::pair(x.begin, x.end) < std::pair(y.begin, y.end);
     });
     for (size_t k = 1; k < ranges_.size(); ++k)
       if (ranges_[k].begin < ranges_[k - 1].end)
@@ -146,6 +156,7 @@ class Splicer {
   }
 
   void add_text(size_t change) {
+    const auto begin = static_cast<Index>(result_.entries.size());
     for (const isa::ParsedLine& line : lines_[change]) {
       const auto at = static_cast<Index>(result_.entries.size());
       if (line.instruction == nullptr) {
@@ -153,7 +164,7 @@ class Splicer {
         continue;
       }
       Entry entry{{node_, inserted_++}, no_index, line.instruction};
-      if (line.use != isa::SymbolUse::None) new_uses_.push_back({at, change, &line});
+      if (line.use != isa::SymbolUse::None) new_uses_.push_back({at, begin, change, &line});
       result_.entries.push_back(entry);
     }
   }
@@ -219,10 +230,28 @@ class Splicer {
             use.change,
             "only rel32 references can be made by an edit, or gotpcrel32 of a symbol K0 has in its GOT",
             use.line->line, use.line->column);
+      anchor_at_getpc(r, use);
       result_.entries[use.at].reference = static_cast<uint32_t>(result_.references.size());
       result_.references.push_back(std::move(r));
     }
     return {};
+  }
+
+  // rel32 counts from the literal, but what is meant is the distance from the s_getpc_b64 that it is added to. Said
+  // that way the pair stays right when a later edit puts something between the two.
+  void anchor_at_getpc(Reference& r, const NewUse& use) const {
+    if (r.use == isa::SymbolUse::Branch) return;
+    const isa::Operand* sum = result_.instruction(use.at).find(isa::Role::Src0);
+    int64_t distance = result_.instruction(use.at).bytes() - 4;
+    for (Index k = use.at; sum != nullptr && k-- > use.text_begin;) {
+      const isa::Instruction& i = result_.instruction(k);
+      if (i.is("s_getpc_b64") && i.writes(sum->reg)) {
+        r.base = k;
+        r.addend -= distance;
+        return;
+      }
+      distance += i.bytes();
+    }
   }
 
   const ExternalSymbol* external(std::string_view name) const {
@@ -235,20 +264,26 @@ class Splicer {
   Outcome check_bases() const {
     for (const Entry& e : result_.entries)
       if (e.reference != no_index && result_.references[e.reference].base == lost_base)
-        return fail(
-            0, fmt::format("instruction {} adds to the s_getpc_b64 that this edit removes", e.id.text()));
+        return fail(change_at(base_.references[e.reference].base),
+                    fmt::format("instruction {} adds to the s_getpc_b64 that this edit removes", e.id.text()));
     return {};
+  }
+
+  // The change that replaced old entry i, or the last one in front of it.
+  size_t change_at(Index i) const {
+    const auto behind = std::ranges::upper_bound(ranges_, i, {}, &Range::begin);
+    return behind == ranges_.begin() ? 0 : std::prev(behind)->change;
   }
 
   Outcome check_function_ends() const {
     for (size_t k = 0; k < result_.functions.size(); ++k) {
       const Function &now = result_.functions[k], &was = base_.functions[k];
       if (now.padding - now.begin == was.padding - was.begin && !touched(was)) continue;
-      if (now.padding <= now.begin) return fail(0, fmt::format("nothing is left of function '{}'", now.name));
+      if (now.padding <= now.begin) return fail(change_at(was.begin), fmt::format("nothing is left of function '{}'", now.name));
       const bool closed = result_.instruction(now.padding - 1).no_fallthrough();
       const bool was_closed = was.padding > was.begin && base_.instruction(was.padding - 1).no_fallthrough();
       if (!closed && was_closed)
-        return fail(0, fmt::format("control runs off the end of function '{}'", now.name));
+        return fail(change_at(was.padding), fmt::format("control runs off the end of function '{}'", now.name));
     }
     return {};
   }
@@ -257,16 +292,6 @@ class Splicer {
     return std::ranges::any_of(ranges_, [&](const Range& r) { return r.begin < f.end && r.end >= f.begin; });
   }
 
-  struct NewLabel {
-    Label label;
-    size_t change;
-    unsigned line, column;
-  };
-  struct NewUse {
-    Index at;
-    size_t change;
-    const isa::ParsedLine* line;
-  };
   static constexpr Index lost_base = no_index - 1;
 
   const Program& base_;

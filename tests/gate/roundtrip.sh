@@ -22,7 +22,7 @@ case $kind in
     unpack "$name" "$library" ;;
   full-library)
     full
-    library=$(find "$corpora/downloaded" -name "$name" -print -quit)
+    library=$(find -L "$corpora/downloaded" -name "$name" -print -quit)
     [ -n "$library" ] || { echo "$name is not in $corpora/downloaded"; exit 1; }
     unpack "$name" "$library" ;;
   aiter)

@@ -2,11 +2,11 @@
 // the s_nops it puts between them are what it thinks they need.
 #pragma once
 
-#include "base/random.h"
 #include "isa/target.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace asmevo::test {

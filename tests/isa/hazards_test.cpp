@@ -1,5 +1,6 @@
 // The hazard rules against llc 22: random pairs of instructions, their registers overlapping in different
 // ways. ASMEVO_FULL=1 runs every pair of templates in every overlap instead of a sample.
+#include "base/random.h"
 #include "hazard_oracle.h"
 #include "isa/codec.h"
 #include "isa/hazards.h"
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace asmevo::isa {
 namespace {

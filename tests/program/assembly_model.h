@@ -271,7 +271,7 @@ class ModelGenerator {
         "s_cmp_lt_u32 s7, 0x1000", "v_mov_b32_e32 v1, v2", "v_add_f32_e32 v1, 1.0, v2", "v_add_f32_e32 v1, 0x40490fdb, v2",
         "v_fma_f32 v1, v2, v3, -v4", "v_pk_fma_f32 v[2:3], v[4:5], v[6:7], v[8:9]", "ds_read_b128 v[4:7], v1 offset:64",
         "ds_write2_b32 v0, v1, v2 offset1:4", "global_load_dwordx4 v[4:7], v[2:3], off offset:-16", "buffer_load_dword v1, off, s[8:11], 0",
-        "s_load_dwordx4 s[4:7], s[0:1], 0x40", "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]",
+        "s_load_dwordx4 s[4:7], s[0:1], 0x40", "v_accvgpr_write_b32 a1, v2",
         "v_mov_b32_dpp v1, v2 row_shl:1 row_mask:0xf bank_mask:0xf", "v_cmp_gt_f32_e32 vcc, v1, v2", "v_cndmask_b32_e32 v1, v2, v3, vcc",
         "s_barrier", "v_accvgpr_read_b32 v3, a7", "flat_load_dword v1, v[2:3]", "s_getreg_b32 s1, hwreg(HW_REG_MODE)",
     };
