@@ -49,19 +49,23 @@ inline std::string text_of(const std::filesystem::path& path) {
 inline bool assemble(std::string_view source, std::string_view cpu, const std::filesystem::path& object) {
   const std::string stem = object.string();
   if (!write_file(stem + ".s", source)) return false;
-  return run_llvm(fmt::format("llvm-mc -triple=amdgcn-amd-amdhsa -mcpu={} -filetype=obj '{}.s' -o '{}' 2> '{}.err'", cpu, stem,
-                              stem, stem)) == 0;
+  return run_llvm(fmt::format(
+             "llvm-mc -triple=amdgcn-amd-amdhsa -mcpu={} -filetype=obj '{}.s' -o '{}' 2> '{}.err'", cpu, stem,
+             stem, stem)) == 0;
 }
 
 /// The contents of the named section of a 64-bit ELF file.
 inline Bytes section_of(ByteSpan file, std::string_view name) {
   const auto header = load<Elf64_Ehdr>(file, 0);
   if (!header) return {};
-  const auto at = [&](unsigned k) { return load<Elf64_Shdr>(file, header->e_shoff + k * sizeof(Elf64_Shdr)); };
+  const auto at = [&](unsigned k) {
+    return load<Elf64_Shdr>(file, header->e_shoff + k * sizeof(Elf64_Shdr));
+  };
   const auto names = at(header->e_shstrndx);
   for (unsigned k = 0; names && k < header->e_shnum; ++k) {
     const auto section = at(k);
-    const auto text = section ? slice(file, names->sh_offset + section->sh_name, name.size() + 1) : std::nullopt;
+    const auto text =
+        section ? slice(file, names->sh_offset + section->sh_name, name.size() + 1) : std::nullopt;
     if (!text || as_text(*text) != std::string(name) + '\0') continue;
     const auto contents = slice(file, section->sh_offset, section->sh_size);
     return contents ? Bytes(contents->begin(), contents->end()) : Bytes();

@@ -56,8 +56,8 @@ inline std::unexpected<Error> failed(const Error& error, std::string_view contex
   return std::unexpected(error.in(context));
 }
 
-
-/// Text from outside for use in a message: cut to 80 characters, and '?' in place of what would break the line.
+/// Text from outside for use in a message: cut to 80 characters, and '?' in place of what would break the
+/// line.
 inline std::string printable(std::string_view text) {
   constexpr size_t most = 80;
   std::string shown(text.substr(0, most));

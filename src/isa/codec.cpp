@@ -75,9 +75,11 @@ bool same_meaning(const llvm::MCInst& a, const llvm::MCInst& b) {
 // 64-bit operands have no DPP but row_newbcast (controls 0x150 to 0x15f).
 bool is_wide_dpp(const Instruction& i) {
   return i.extension == Extension::Dpp && i.mods.dpp_ctrl < 0x150 &&
-         std::ranges::any_of(i.operands, [](const Operand& o) {
-           return o.kind == Operand::Kind::Register && is_vector(o.reg.first) && o.reg.count > 1;
-         });
+         std::ranges::any_of(
+             i.operands,
+             [](const Operand& o) {
+               return o.kind == Operand::Kind::Register && is_vector(o.reg.first) && o.reg.count > 1;
+             });
 }
 
 Instruction data_word(uint32_t word) {
@@ -158,7 +160,8 @@ struct Codec::Impl {
     }
     Instruction instruction = lowering->lower(*inst, words);
     if (is_wide_dpp(instruction)) return std::nullopt;
-    // s_waitcnt has no field in bits 13:12 and 7. LLVM keeps them in the operand, but its text does not show them.
+    // s_waitcnt has no field in bits 13:12 and 7. LLVM keeps them in the operand, but its text does not show
+    // them.
     if (instruction.is("s_waitcnt")) dead[0] |= words[0] & 0x3080;
     instruction.dead_bits = dead;
     return instruction;

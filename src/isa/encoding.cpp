@@ -118,7 +118,9 @@ void vop3_fields(Modifiers& m, uint32_t w0, uint32_t w1) {
 }
 
 // v_bitop3_b32 and _b16 of gfx950: the modifier bits hold the truth table.
-bool is_bitop3(uint16_t op) { return op == 0x233 || op == 0x234; }
+bool is_bitop3(uint16_t op) {
+  return op == 0x233 || op == 0x234;
+}
 
 void bitop3_fields(Modifiers& m, uint32_t w0, uint32_t w1) {
   m.bitop3 = static_cast<uint8_t>(field(w1, 29, 3) | field(w0, 8, 3) << 3 | field(w1, 27, 2) << 6);
@@ -189,8 +191,8 @@ bool has_reserved_selector(Family family, uint32_t w) {
          field(w, 16, 3) == reserved_select || (family != Family::Vop1 && field(w, 24, 3) == reserved_select);
 }
 
-// The controls that GFX9 knows: quad_perm, row_shl/shr/ror 1-15, the four wave_*, row_mirror ... row_bcast:31 and
-// gfx90a's row_newbcast.
+// The controls that GFX9 knows: quad_perm, row_shl/shr/ror 1-15, the four wave_*, row_mirror ... row_bcast:31
+// and gfx90a's row_newbcast.
 bool is_dpp_control(uint32_t c) {
   if (c >= 0x100 && c < 0x130) return (c & 0xf) != 0;
   return c < 0x100 || c == 0x130 || c == 0x134 || c == 0x138 || c == 0x13c || (c >= 0x140 && c <= 0x143) ||
@@ -260,8 +262,10 @@ bool has_reserved_code(std::span<const uint32_t> words) {
   const Family family = family_of(w0);
   if (extension_of(family, w0) == Extension::Sdwa) return has_reserved_selector(family, words[1]);
   if (extension_of(family, w0) == Extension::Dpp) return !is_dpp_control(field(words[1], 8, 9));
-  if (family == Family::Flat) return field(w0, 14, 2) == 0 && bit(w0, 12); // 12 bits of offset, where LLVM reads 13
-  if (family == Family::Mubuf || family == Family::Mtbuf) return field(words[1], 24, 8) == code_literal; // soffset
+  if (family == Family::Flat)
+    return field(w0, 14, 2) == 0 && bit(w0, 12); // 12 bits of offset, where LLVM reads 13
+  if (family == Family::Mubuf || family == Family::Mtbuf)
+    return field(words[1], 24, 8) == code_literal; // soffset
   if (family != Family::Vop3 && family != Family::Vop3p) return false;
   const bool scaled = family == Family::Vop3p && is_scale_prefix(w0);
   const uint32_t op_word = scaled ? words[2] : w0, sources = scaled ? words[3] : words[1];

@@ -82,7 +82,7 @@ struct Modifiers {
   uint8_t op_sel = 0;                   // bit 3: destination (VOP3)
   uint8_t op_sel_hi = 0;                // VOP3P
   uint8_t cbsz = 0, abid = 0, blgp = 0; // MFMA; blgp is neg for f64
-  uint8_t bitop3 = 0;           // v_bitop3 (gfx950): truth table, bit (src0 << 2 | src1 << 1 | src2)
+  uint8_t bitop3 = 0;                   // v_bitop3 (gfx950): truth table, bit (src0 << 2 | src1 << 1 | src2)
   // DPP
   uint16_t dpp_ctrl = 0; // 9 bits
   uint8_t row_mask = 0, bank_mask = 0;

@@ -108,7 +108,8 @@ class MemoryRoles {
   MemoryRoles(const Instruction& i, const Target& target)
       : family_(i.family), addtid_(i.is("ds_write_addtid_b32")),
         scratch_store_(i.base_mnemonic.starts_with("scratch_store_")),
-        no_vaddr_(i.base_mnemonic.starts_with("scratch_") && !has_scratch_vaddr(i.words, target)), words_(i.words) {}
+        no_vaddr_(i.base_mnemonic.starts_with("scratch_") && !has_scratch_vaddr(i.words, target)),
+        words_(i.words) {}
 
   Role next(const Operand& o) {
     if (o.is_def) return family_ == Family::Smem ? Role::Sdata : Role::Vdst;
@@ -198,7 +199,8 @@ void Lowering::find_class_forms() {
     const std::string_view name = registers.getName(r);
     for (const std::string_view suffix : {"_vi", "_gfx9plus", "_gfxpre11"})
       if (name.ends_with(suffix))
-        if (const auto form = by_name.find(name.substr(0, name.size() - suffix.size())); form != by_name.end())
+        if (const auto form = by_name.find(name.substr(0, name.size() - suffix.size()));
+            form != by_name.end())
           in_classes_[r] = form->second;
   }
 }
@@ -222,7 +224,8 @@ bool Lowering::accepts(const llvm::MCOperandInfo& info, llvm::MCRegister reg, Fa
   if (members.contains(in_classes_[reg.id()])) return true;
   // The class of carry and select masks leaves out EXEC for the compiler's sake; the ISA does not.
   const auto holds_vcc = [&](llvm::MCPhysReg r) { return ranges_[r] == RegRange{unit::vcc, 2}; };
-  return family == Family::Vop3 && ranges_[reg.id()] == RegRange{unit::exec, 2} && std::ranges::any_of(members, holds_vcc);
+  return family == Family::Vop3 && ranges_[reg.id()] == RegRange{unit::exec, 2} &&
+         std::ranges::any_of(members, holds_vcc);
 }
 
 bool Lowering::accepts(const llvm::MCOperandInfo& info, int64_t immediate, bool has_literal) const {
@@ -254,8 +257,8 @@ uint8_t Lowering::matrix_passes(const llvm::MCInst& inst) const {
       255));
 }
 
-// An operand that names the destination again: the data of an atomic that returns, the summand of multiply-add
-// forms (assign_roles numbers it), else what lives on in part of the destination.
+// An operand that names the destination again: the data of an atomic that returns, the summand of
+// multiply-add forms (assign_roles numbers it), else what lives on in part of the destination.
 static Role tied_role(const Instruction& i) {
   const std::string_view m = i.base_mnemonic;
   if (m.find("atomic") != std::string_view::npos) return i.family == Family::Smem ? Role::Sdata : Role::Vdata;

@@ -41,7 +41,7 @@ class Lowering {
   std::vector<RegRange> ranges_;
   std::vector<llvm::MCRegister> in_classes_; // LLVM register -> the form of it that register classes hold
   std::vector<uint8_t> int16_types_;         // LLVM's operand types of 16-bit integers
-  std::vector<std::string_view> mnemonics_; // by LLVM opcode
+  std::vector<std::string_view> mnemonics_;  // by LLVM opcode
 };
 
 } // namespace asmevo::isa

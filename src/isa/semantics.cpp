@@ -248,7 +248,8 @@ bool writes_half(const Instruction& i) {
                  "v_min3_i16", "v_max3_i16", "v_med3_u16", "v_min3_u16", "v_max3_u16"});
 }
 
-// 16-bit loads keep the other half of the register where sramecc is off; LLVM ties the old value only for some.
+// 16-bit loads keep the other half of the register where sramecc is off; LLVM ties the old value only for
+// some.
 bool loads_half(const Instruction& i) {
   return i.memory.load && !i.memory.lds_dma && has(i, "_d16") && !ends(i, "_xy") && !ends(i, "_xyzw");
 }
@@ -261,7 +262,9 @@ bool preserves_rest(const Instruction& i) {
 }
 
 // It adds one byte to what its destination holds; LLVM does not say so.
-bool accumulates_bytes(const Instruction& i) { return i.is("v_cvt_pkaccum_u8_f32"); }
+bool accumulates_bytes(const Instruction& i) {
+  return i.is("v_cvt_pkaccum_u8_f32");
+}
 
 bool is_vop3b(const Instruction& i) {
   return i.family == Family::Vop3 &&
@@ -278,7 +281,8 @@ bool lds_uses_m0(std::string_view m) {
 }
 
 void describe(Instruction& i, const Target& target) {
-  // Bit 13 is LDS on gfx90a (memory to LDS by global and scratch loads) and SVE on gfx940, which has opcodes of its own.
+  // Bit 13 is LDS on gfx90a (memory to LDS by global and scratch loads) and SVE on gfx940, which has opcodes
+  // of its own.
   if (i.family == Family::Flat && target.gfx == Gfx::gfx90a) i.mods.lds = (i.words[0] >> 13 & 1) != 0;
   if (is_vop3b(i)) i.mods.op_sel = 0, i.mods.abs = 0;
   describe_control(i);
@@ -286,8 +290,8 @@ void describe(Instruction& i, const Target& target) {
   describe_memory(i);
   describe_counters(i);
   i.issue = issue_class(i);
-  i.partial_def =
-      writes_half(i) || loads_half(i) || preserves_rest(i) || accumulates_bytes(i) || std::ranges::any_of(i.operands, [](const Operand& o) { return o.role == Role::Old; });
+  i.partial_def = writes_half(i) || loads_half(i) || preserves_rest(i) || accumulates_bytes(i) ||
+                  std::ranges::any_of(i.operands, [](const Operand& o) { return o.role == Role::Old; });
   i.sets_vskip = i.is("s_setvskip");
   i.vgpr_index_mode = starts(i, "s_set_gpr_idx") || starts(i, "v_movrel");
   i.side_effects = i.side_effects || i.issue == IssueClass::Internal || i.issue == IssueClass::Message ||

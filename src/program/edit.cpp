@@ -35,7 +35,8 @@ Result<std::optional<InstrId>> id_at(const Json& object, std::string_view key, s
 
 Status known_keys(const Json& object, std::string_view path, std::initializer_list<std::string_view> keys) {
   for (const auto& [key, value] : object.items())
-    if (std::ranges::find(keys, key) == keys.end()) return bad_input("edit: unknown key '{}{}'", path, printable(key));
+    if (std::ranges::find(keys, key) == keys.end())
+      return bad_input("edit: unknown key '{}{}'", path, printable(key));
   return {};
 }
 

@@ -49,7 +49,7 @@ void FindingList::add(Finding finding, const isa::RegRange& registers) {
 }
 
 std::vector<Finding> FindingList::take() {
-  std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
+  std::ranges::sort(findings_, [](const Finding& a, const Finding& b) {
     return std::tie(a.consumer, a.producer, a.rule) < std::tie(b.consumer, b.producer, b.rule);
   });
   return std::move(findings_);

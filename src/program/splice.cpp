@@ -237,8 +237,8 @@ class Splicer {
     return {};
   }
 
-  // rel32 counts from the literal, but what is meant is the distance from the s_getpc_b64 that it is added to. Said
-  // that way the pair stays right when a later edit puts something between the two.
+  // rel32 counts from the literal, but what is meant is the distance from the s_getpc_b64 that it is added
+  // to. Said that way the pair stays right when a later edit puts something between the two.
   void anchor_at_getpc(Reference& r, const NewUse& use) const {
     if (r.use == isa::SymbolUse::Branch) return;
     const isa::Operand* sum = result_.instruction(use.at).find(isa::Role::Src0);
@@ -264,8 +264,9 @@ class Splicer {
   Outcome check_bases() const {
     for (const Entry& e : result_.entries)
       if (e.reference != no_index && result_.references[e.reference].base == lost_base)
-        return fail(change_at(base_.references[e.reference].base),
-                    fmt::format("instruction {} adds to the s_getpc_b64 that this edit removes", e.id.text()));
+        return fail(
+            change_at(base_.references[e.reference].base),
+            fmt::format("instruction {} adds to the s_getpc_b64 that this edit removes", e.id.text()));
     return {};
   }
 
@@ -279,11 +280,13 @@ class Splicer {
     for (size_t k = 0; k < result_.functions.size(); ++k) {
       const Function &now = result_.functions[k], &was = base_.functions[k];
       if (now.padding - now.begin == was.padding - was.begin && !touched(was)) continue;
-      if (now.padding <= now.begin) return fail(change_at(was.begin), fmt::format("nothing is left of function '{}'", now.name));
+      if (now.padding <= now.begin)
+        return fail(change_at(was.begin), fmt::format("nothing is left of function '{}'", now.name));
       const bool closed = result_.instruction(now.padding - 1).no_fallthrough();
       const bool was_closed = was.padding > was.begin && base_.instruction(was.padding - 1).no_fallthrough();
       if (!closed && was_closed)
-        return fail(change_at(was.padding), fmt::format("control runs off the end of function '{}'", now.name));
+        return fail(change_at(was.padding),
+                    fmt::format("control runs off the end of function '{}'", now.name));
     }
     return {};
   }

@@ -66,7 +66,8 @@ TEST(Hash, IsXxh3) {
 // splitmix64 with seed 1234567, as published with the algorithm.
 TEST(Random, IsSplitmix64) {
   RandomStream random(1234567);
-  for (const uint64_t expected : {6457827717110365317U, 3203168211198807973U, 9817491932198370423U, 4593380528125082431U, 16408922859458223821U})
+  for (const uint64_t expected : {6457827717110365317U, 3203168211198807973U, 9817491932198370423U,
+                                  4593380528125082431U, 16408922859458223821U})
     EXPECT_EQ(random.next(), expected);
 }
 
@@ -76,7 +77,8 @@ TEST(Random, BelowIsUniform) {
   for (int k = 0; k < 100000; ++k) ++counts[random.below(10)];
   for (const int count : counts) EXPECT_NEAR(count, 10000, 400); // 4 sigma
   EXPECT_EQ(random.below(1), 0U);
-  for (int k = 0; k < 1000; ++k) EXPECT_LT(random.below(std::numeric_limits<uint64_t>::max()), std::numeric_limits<uint64_t>::max());
+  for (int k = 0; k < 1000; ++k)
+    EXPECT_LT(random.below(std::numeric_limits<uint64_t>::max()), std::numeric_limits<uint64_t>::max());
 }
 
 TEST(Result, ErrorsCarryContextAndExitCode) {

@@ -1,5 +1,4 @@
 #include "base/files.h"
-
 #include "llvm_tools.h"
 
 #include <gtest/gtest.h>
@@ -130,7 +129,8 @@ TEST(Files, ReadRefusals) {
   EXPECT_FALSE(read_file("/dev/zero"));
   ASSERT_TRUE(write_file(folder / "a", "12345"));
   EXPECT_TRUE(read_file(folder / "a", 5));
-  EXPECT_NE(read_file(folder / "a", 4).error().message.find("5 bytes, over the limit of 4"), std::string::npos);
+  EXPECT_NE(read_file(folder / "a", 4).error().message.find("5 bytes, over the limit of 4"),
+            std::string::npos);
 }
 
 TEST(Files, ConcurrentWritersOfOneFile) {

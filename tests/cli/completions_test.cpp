@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace asmevo::testing {
 namespace {
 
@@ -51,6 +55,10 @@ TEST(Completions, Fish) {
 
 // An interactive zsh, fed the keys: what completion leaves on the line is run, by a function named asmevo.
 TEST(Completions, Zsh) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  const bool usable = terminal >= 0 && ::grantpt(terminal) == 0 && ::access(::ptsname(terminal), F_OK) == 0;
+  if (terminal >= 0) ::close(terminal);
+  if (!usable) GTEST_SKIP() << "skipped: there are no pseudo-terminals (/dev/pts)";
   const std::string out = in_shell("zsh", R"(cat > drive <<'END'
 zmodload zsh/zpty
 zpty shell zsh -f -i

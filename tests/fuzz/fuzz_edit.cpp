@@ -19,9 +19,11 @@ isa::Codec& codec() {
 
 const program::Program& kernel() {
   static const program::Program fixed = [] {
-    constexpr std::string_view text = "s_load_dwordx2 s[4:5], s[0:1], 0x0\n s_getpc_b64 s[2:3]\n s_add_u32 s2, s2, 8\n s_addc_u32 s3, s3, 0\n"
-                                      "s_waitcnt lgkmcnt(0)\n v_mov_b32 v0, 0\n s_cbranch_scc0 8\n global_load_dword v1, v0, s[4:5]\n"
-                                      "s_waitcnt vmcnt(0)\n global_store_dword v0, v1, s[4:5]\n s_endpgm\n s_nop 0\n s_nop 0\n s_endpgm\n";
+    constexpr std::string_view text =
+        "s_load_dwordx2 s[4:5], s[0:1], 0x0\n s_getpc_b64 s[2:3]\n s_add_u32 s2, s2, 8\n s_addc_u32 s3, s3, "
+        "0\n"
+        "s_waitcnt lgkmcnt(0)\n v_mov_b32 v0, 0\n s_cbranch_scc0 8\n global_load_dword v1, v0, s[4:5]\n"
+        "s_waitcnt vmcnt(0)\n global_store_dword v0, v1, s[4:5]\n s_endpgm\n s_nop 0\n s_nop 0\n s_endpgm\n";
     program::Program p;
     p.target = codec().target();
     const auto lines = codec().parse(text);
@@ -33,7 +35,8 @@ const program::Program& kernel() {
     }
     const auto count = static_cast<program::Index>(p.entries.size());
     p.labels = {{"kernel", 0}, {"end", count - 4}, {"table", count - 1}};
-    p.references = {{isa::SymbolUse::Rel32Lo, 2, 0, 0, "table", 0, 1}, {isa::SymbolUse::Branch, 1, 0, 0, "end", 0, program::no_index}};
+    p.references = {{isa::SymbolUse::Rel32Lo, 2, 0, 0, "table", 0, 1},
+                    {isa::SymbolUse::Branch, 1, 0, 0, "end", 0, program::no_index}};
     p.entries[2].reference = 0;
     p.entries[6].reference = 1;
     p.functions = {{"kernel", 0, count - 1, true, count - 3}, {"table", count - 1, count, false, count}};
@@ -48,7 +51,8 @@ const program::Program& kernel() {
 void splice_in(const program::Edit& edit) {
   const auto edited = program::splice(kernel(), edit, 1, codec());
   if (!edited) {
-    if (edited.error().message.empty() || edited.error().describe().find('\n') != std::string::npos) std::abort();
+    if (edited.error().message.empty() || edited.error().describe().find('\n') != std::string::npos)
+      std::abort();
     return;
   }
   const auto image = program::lay_out(*edited, 0x1000, [](uint32_t) { return uint64_t{0x20000}; });

@@ -41,8 +41,10 @@ least=$(find "${folders[@]}" -name '*.co' | wc -l)
 [ "$least" -gt 0 ] || { echo "no code objects in ${folders[*]}"; exit 1; }
 for route in direct assembly; do
   echo "== route $route over $least code objects or more"
-  result=$("$program" roundtrip --route "$route" "${folders[@]}" | tee /dev/stderr | tail -n 1)
+  output=$("$program" roundtrip --route "$route" "${folders[@]}") && status=0 || status=$?
+  tail -n 50 <<<"$output"
+  result=${output##*$'\n'}
   objects=${result%% *}
-  [[ $result == "$objects objects, $objects identical, 0 failed" && $objects -ge $least ]] ||
-    { echo "the last line is: $result"; exit 1; }
+  [[ $status == 0 && $result == "$objects objects, $objects identical, 0 failed" && $objects -ge $least ]] ||
+    { echo "exit code $status, and the last line is: $result"; exit 1; }
 done

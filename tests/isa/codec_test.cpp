@@ -1,6 +1,5 @@
 // Decoder, printer and parser against LLVM's own programs, over every opcode value of every format.
 #include "isa/codec.h"
-
 #include "isa/encoding.h"
 #include "isa/random_words.h"
 #include "llvm_tools.h"
@@ -20,14 +19,16 @@ ByteSpan bytes_of(std::span<const uint32_t> words) {
   return {reinterpret_cast<const uint8_t*>(words.data()), words.size_bytes()};
 }
 
-std::unique_ptr<Codec> codec_for(std::string_view name) { return *Codec::create(*Target::from_id(name)); }
+std::unique_ptr<Codec> codec_for(std::string_view name) {
+  return *Codec::create(*Target::from_id(name));
+}
 
 std::string hex(const test::RandomWords& w) {
   return fmt::format("{:08x} {:08x} {:08x} {:08x}", w[0], w[1], w[2], w[3]);
 }
 
-// What llvm-objdump makes of each sample: its text and how many dwords it takes; no text where it says <unknown>.
-// Samples stand 32 bytes apart with s_nop behind them, so that one cannot upset the next.
+// What llvm-objdump makes of each sample: its text and how many dwords it takes; no text where it says
+// <unknown>. Samples stand 32 bytes apart with s_nop behind them, so that one cannot upset the next.
 struct Disassembled {
   std::string text;
   unsigned dwords = 0;
@@ -48,7 +49,8 @@ std::vector<Disassembled> objdump(const std::vector<test::RandomWords>& samples,
   const test::ScratchFolder folder;
   std::string source = ".text\n";
   for (const auto& w : samples)
-    source += fmt::format(".long {},{},{},{},0xbf800000,0xbf800000,0xbf800000,0xbf800000\n", w[0], w[1], w[2], w[3]);
+    source += fmt::format(".long {},{},{},{},0xbf800000,0xbf800000,0xbf800000,0xbf800000\n", w[0], w[1], w[2],
+                          w[3]);
   std::vector<Disassembled> result(samples.size());
   if (!test::assemble(source, cpu, folder / "words")) return {};
   if (test::run_llvm(fmt::format("llvm-objdump -d --mcpu={} '{}' > '{}'", cpu, (folder / "words").string(),
@@ -66,7 +68,8 @@ std::vector<Disassembled> objdump(const std::vector<test::RandomWords>& samples,
     Disassembled& d = result[offset / 32];
     const std::string_view words = line.substr(line.find(": ", comment) + 2);
     const auto is_word = [&](size_t p) { // eight hex digits; comments of the disassembler may follow them
-      return p + 8 <= words.size() && words.substr(p, 8).find_first_not_of("0123456789ABCDEF") == std::string_view::npos;
+      return p + 8 <= words.size() &&
+             words.substr(p, 8).find_first_not_of("0123456789ABCDEF") == std::string_view::npos;
     };
     while (is_word(d.dwords * 9)) ++d.dwords;
     d.text = normal_spaces(line.substr(0, comment));
@@ -76,9 +79,11 @@ std::vector<Disassembled> objdump(const std::vector<test::RandomWords>& samples,
 }
 
 class CodecOn : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Targets, CodecOn, testing::ValuesIn(target_names), [](const auto& i) { return std::string(i.param); });
+INSTANTIATE_TEST_SUITE_P(Targets, CodecOn, testing::ValuesIn(target_names),
+                         [](const auto& i) { return std::string(i.param); });
 
-// LLVM's disassembler accepts words that no assembler writes; they are data to us. These marks in its text tell.
+// LLVM's disassembler accepts words that no assembler writes; they are data to us. These marks in its text
+// tell.
 bool llvm_doubts(std::string_view text) {
   return text.find("/*") != std::string_view::npos || text.starts_with("v_mfma_ld_scale_b32");
 }
@@ -95,8 +100,9 @@ void expect_not_assembled(const std::vector<Refused>& refused, std::string_view 
   for (const Refused& r : refused) source += r.text + "\n";
   ASSERT_TRUE(write_file(folder / "text.s", source));
   const std::string stem = (folder / "text").string();
-  (void)test::run_llvm(fmt::format("llvm-mc -triple=amdgcn-amd-amdhsa -mcpu={} -show-encoding '{}.s' > '{}.out' 2> '{}.err'",
-                                   cpu, stem, stem, stem));
+  (void)test::run_llvm(
+      fmt::format("llvm-mc -triple=amdgcn-amd-amdhsa -mcpu={} -show-encoding '{}.s' > '{}.out' 2> '{}.err'",
+                  cpu, stem, stem, stem));
   std::set<size_t> wrong; // lines
   const std::string errors = test::text_of(stem + ".err"), out = test::text_of(stem + ".out");
   for (size_t at = 0; (at = errors.find("text.s:", at)) != std::string::npos; at += 7)
@@ -135,7 +141,8 @@ TEST_P(CodecOn, AgreesWithObjdumpOnRandomWords) {
     if (i->is_data()) {
       ++data;
       EXPECT_EQ(i->dwords, 1);
-      if (!expected[k].text.empty() && !llvm_doubts(expected[k].text)) refused.push_back({expected[k].text, samples[k]});
+      if (!expected[k].text.empty() && !llvm_doubts(expected[k].text))
+        refused.push_back({expected[k].text, samples[k]});
       continue;
     }
     ++instructions;
@@ -145,8 +152,8 @@ TEST_P(CodecOn, AgreesWithObjdumpOnRandomWords) {
     EXPECT_TRUE(std::ranges::equal(i->encoding(), std::span(samples[k]).first(i->dwords)));
   }
   expect_not_assembled(refused, GetParam());
-  fmt::print("{}: {} words, {} instructions, {} data, {} of them text to objdump\n", GetParam(), samples.size(), instructions, data,
-             refused.size());
+  fmt::print("{}: {} words, {} instructions, {} data, {} of them text to objdump\n", GetParam(),
+             samples.size(), instructions, data, refused.size());
   EXPECT_GT(instructions, 5000U);
   EXPECT_GT(data, 5000U);
   EXPECT_LT(refused.size(), samples.size() / 100);
@@ -181,10 +188,12 @@ TEST_P(CodecOn, DeadBitsMeanNothing) {
   EXPECT_GT(checked, 500U);
 }
 
-// The bits that gfx950's scaled f4 MFMAs carry in production code (src2's op_sel) and that text cannot express.
+// The bits that gfx950's scaled f4 MFMAs carry in production code (src2's op_sel) and that text cannot
+// express.
 TEST(Codec, KeepsDeadBitsOfScaledMfma) {
   const auto codec = codec_for("gfx950");
-  const auto lines = codec->parse("v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:7], v[8:11], v[20:23], v24, v25 cbsz:4 blgp:4");
+  const auto lines = codec->parse(
+      "v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:7], v[8:11], v[20:23], v24, v25 cbsz:4 blgp:4");
   ASSERT_TRUE(lines) << lines.error().describe();
   test::RandomWords words{};
   std::ranges::copy((*lines)[0].instruction->encoding(), words.begin());
@@ -196,24 +205,39 @@ TEST(Codec, KeepsDeadBitsOfScaledMfma) {
   EXPECT_EQ(codec->print(*i), codec->print(*(*lines)[0].instruction));
 }
 
-// Messages with which LLVM's assembler refuses what its disassembler accepts: limits of the hardware that random
-// register numbers break.
+// Messages with which LLVM's assembler refuses what its disassembler accepts: limits of the hardware that
+// random register numbers break.
 bool is_operand_limit(std::string_view message) {
-  constexpr std::string_view known[] = {"constant bus", "not supported on this GPU", "not available on this GPU",
-                                        "register index is out of range", "64 bit aligned", "must not partially overlap",
-                                        "op_sel operand", "only 4-bit values", "20-bit unsigned offset", "must be even aligned",
-                                        "even-aligned", "invalid operand for instruction", "dst and src operands", "dpp",
-                                        "cannot use", "vgpr must be", "requires"};
-  return std::ranges::any_of(known, [&](std::string_view k) { return message.find(k) != std::string_view::npos; });
+  constexpr std::string_view known[] = {"constant bus",
+                                        "not supported on this GPU",
+                                        "not available on this GPU",
+                                        "register index is out of range",
+                                        "64 bit aligned",
+                                        "must not partially overlap",
+                                        "op_sel operand",
+                                        "only 4-bit values",
+                                        "20-bit unsigned offset",
+                                        "must be even aligned",
+                                        "even-aligned",
+                                        "invalid operand for instruction",
+                                        "dst and src operands",
+                                        "dpp",
+                                        "cannot use",
+                                        "vgpr must be",
+                                        "requires"};
+  return std::ranges::any_of(known,
+                             [&](std::string_view k) { return message.find(k) != std::string_view::npos; });
 }
 
-// Encodings with bits that mean nothing to the operation but are operands to LLVM, so that they are not dead and its
-// text does not show them: modifiers of integer operands, high halves of 16-bit literals, unused message bits.
+// Encodings with bits that mean nothing to the operation but are operands to LLVM, so that they are not dead
+// and its text does not show them: modifiers of integer operands, high halves of 16-bit literals, unused
+// message bits.
 bool has_unprinted_bits(const Instruction& i) {
   const std::string_view m = i.base_mnemonic;
   const auto has = [&](std::string_view part) { return m.find(part) != std::string_view::npos; };
-  return i.literal() || m.starts_with("s_sendmsg") || (i.mods.neg | i.mods.abs | i.mods.neg_hi | i.mods.op_sel) != 0 ||
-         has("ldexp") || has("dot") || i.extension == Extension::Sdwa || has("16");
+  return i.literal() || m.starts_with("s_sendmsg") ||
+         (i.mods.neg | i.mods.abs | i.mods.neg_hi | i.mods.op_sel) != 0 || has("ldexp") || has("dot") ||
+         i.extension == Extension::Sdwa || has("16");
 }
 
 TEST_P(CodecOn, PrintedTextParsesToTheSameWords) {
@@ -239,7 +263,8 @@ TEST_P(CodecOn, PrintedTextParsesToTheSameWords) {
     EXPECT_TRUE(has_unprinted_bits(*i)) << text << " " << hex(w);
     EXPECT_EQ(codec->print(*(*lines)[0].instruction), text);
   }
-  fmt::print("{}: {} the same, {} beyond an operand limit, {} with unprinted bits\n", GetParam(), same, limits, unprinted);
+  fmt::print("{}: {} the same, {} beyond an operand limit, {} with unprinted bits\n", GetParam(), same,
+             limits, unprinted);
   EXPECT_GT(same, 3000U);
   EXPECT_LT(unprinted, same / 25);
 }
@@ -247,8 +272,10 @@ TEST_P(CodecOn, PrintedTextParsesToTheSameWords) {
 TEST_P(CodecOn, ReachesEveryMnemonicOfProductionKernels) {
   const auto codec = codec_for(GetParam());
   std::set<std::string> reached;
-  for (const auto& w : test::random_words(1, 40)) reached.insert(std::string(codec->decode(bytes_of(w))->base_mnemonic));
-  const std::string list = test::text_of(std::string(ASMEVO_SOURCE_DIR) + "/tests/isa/production_mnemonics.txt");
+  for (const auto& w : test::random_words(1, 40))
+    reached.insert(std::string(codec->decode(bytes_of(w))->base_mnemonic));
+  const std::string list =
+      test::text_of(std::string(ASMEVO_SOURCE_DIR) + "/tests/isa/production_mnemonics.txt");
   size_t wanted = 0;
   for (size_t at = 0; at < list.size();) {
     const size_t end = std::min(list.find('\n', at), list.size());
@@ -270,19 +297,19 @@ TEST_P(CodecOn, ReachesEveryMnemonicOfProductionKernels) {
 TEST_P(CodecOn, SurvivesReservedEncodings) {
   const auto codec = codec_for(GetParam());
   constexpr test::RandomWords hostile[] = {
-      {0x01b958f9, 0x00013f3e}, // SDWA dst_unused 3
-      {0x5c018ef9, 0x01060709}, // SDWA dst_sel 7
-      {0x7ffe9ef9, 0x00072564}, // SDWA src0_sel 7
-      {0x7da0d2f9, 0x07011124}, // SDWA src1_sel 7 of a comparison
-      {0x7e04a4ff, 0x85f9441e}, // v_accvgpr_mov_b32 from a literal
-      {0xbeeb2ec1, 0x105264f0}, // s_cbranch_join on a constant
-      {0xd0a1007a, 0x068124f0}, // 0.5 as a 16-bit integer
-      {0xd0d80082, 0x026dff8b}, // VOP3 with a literal
-      {0xd03363ff, 0x21310f74}, // comparison into register 255
-      {0xd28900ff, 0x02010100}, // v_readlane_b32 into register 255
-      {0xd3c40018, 0xaf4838f6}, // MFMA with a constant matrix
-      {0xd3dd000e, 0x03fe70ad}, // MFMA with a literal
-      {0xd3ad0026, 0x51c9e766}, // f8f6f4 MFMA with a constant matrix
+      {0x01b958f9, 0x00013f3e},                         // SDWA dst_unused 3
+      {0x5c018ef9, 0x01060709},                         // SDWA dst_sel 7
+      {0x7ffe9ef9, 0x00072564},                         // SDWA src0_sel 7
+      {0x7da0d2f9, 0x07011124},                         // SDWA src1_sel 7 of a comparison
+      {0x7e04a4ff, 0x85f9441e},                         // v_accvgpr_mov_b32 from a literal
+      {0xbeeb2ec1, 0x105264f0},                         // s_cbranch_join on a constant
+      {0xd0a1007a, 0x068124f0},                         // 0.5 as a 16-bit integer
+      {0xd0d80082, 0x026dff8b},                         // VOP3 with a literal
+      {0xd03363ff, 0x21310f74},                         // comparison into register 255
+      {0xd28900ff, 0x02010100},                         // v_readlane_b32 into register 255
+      {0xd3c40018, 0xaf4838f6},                         // MFMA with a constant matrix
+      {0xd3dd000e, 0x03fe70ad},                         // MFMA with a literal
+      {0xd3ad0026, 0x51c9e766},                         // f8f6f4 MFMA with a constant matrix
       {0xd3ac1800, 0x08023318, 0xd3ad0900, 0x445218f2}, // and the scaled form
   };
   for (const auto& w : hostile) {
@@ -298,7 +325,8 @@ TEST(Codec, ShortCode) {
   const uint32_t move_literal[] = {0xbe8000ff, 0x12345678};
   EXPECT_EQ(codec->decode({}), nullptr);
   EXPECT_EQ(codec->decode(bytes_of(move_literal).first(3)), nullptr);
-  for (const size_t size : {4, 5, 7}) EXPECT_TRUE(codec->decode(bytes_of(move_literal).first(size))->is_data());
+  for (const size_t size : {4, 5, 7})
+    EXPECT_TRUE(codec->decode(bytes_of(move_literal).first(size))->is_data());
   EXPECT_EQ(codec->print(*codec->decode(bytes_of(move_literal))), "s_mov_b32 s0, 0x12345678");
 }
 
@@ -319,7 +347,8 @@ TEST(Codec, SymbolsInPlaceOfAddresses) {
   const auto codec = codec_for("gfx942");
   const uint32_t branch[] = {0xbf82fffe}, add[] = {0x8004ff04, 0x00001234};
   EXPECT_EQ(codec->print(*codec->decode(bytes_of(branch)), "loop"), "s_branch loop");
-  EXPECT_EQ(codec->print(*codec->decode(bytes_of(add)), "table@rel32@lo+4"), "s_add_u32 s4, s4, table@rel32@lo+4");
+  EXPECT_EQ(codec->print(*codec->decode(bytes_of(add)), "table@rel32@lo+4"),
+            "s_add_u32 s4, s4, table@rel32@lo+4");
 }
 
 TEST(Codec, ParsesSymbolUses) {

@@ -1,7 +1,7 @@
-// The fields that encoding.cpp reads out of the words, against the modifiers in LLVM's text of the same words.
-#include "isa/encoding.h"
-
+// The fields that encoding.cpp reads out of the words, against the modifiers in LLVM's text of the same
+// words.
 #include "isa/codec.h"
+#include "isa/encoding.h"
 #include "isa/random_words.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,8 @@ class Text {
     mnemonic = text.substr(0, space);
     std::string rest = text.substr(space);
     // Modifiers start at the first word that is one.
-    static const std::regex first_modifier(R"( (op_sel|op_sel_hi|neg|neg_lo|neg_hi|cbsz|abid|blgp|bitop3|mul|div|quad_perm|row_\w+|wave_\w+|bank_mask|bound_ctrl|dst_sel|dst_unused|src[01]_sel|offset|offset0|offset1|format)(?=:)| (clamp|row_mirror|row_half_mirror|glc|slc|scc|sc0|sc1|nt|lds|offen|idxen|gds|tfe)(?= |$))");
+    static const std::regex first_modifier(
+        R"( (op_sel|op_sel_hi|neg|neg_lo|neg_hi|cbsz|abid|blgp|bitop3|mul|div|quad_perm|row_\w+|wave_\w+|bank_mask|bound_ctrl|dst_sel|dst_unused|src[01]_sel|offset|offset0|offset1|format)(?=:)| (clamp|row_mirror|row_half_mirror|glc|slc|scc|sc0|sc1|nt|lds|offen|idxen|gds|tfe)(?= |$))");
     std::smatch found;
     if (std::regex_search(rest, found, first_modifier)) {
       modifiers = rest.substr(static_cast<size_t>(found.position(0)));
@@ -42,7 +43,9 @@ class Text {
     }
   }
 
-  bool has(const std::string& word) const { return std::regex_search(modifiers, std::regex(" " + word + "(?= |$)")); }
+  bool has(const std::string& word) const {
+    return std::regex_search(modifiers, std::regex(" " + word + "(?= |$)"));
+  }
   std::optional<int64_t> number(const std::string& name) const {
     std::smatch m;
     if (!std::regex_search(modifiers, m, std::regex(" " + name + ":(-?(0x)?[0-9a-f]+)"))) return std::nullopt;
@@ -99,9 +102,11 @@ unsigned index_of(std::initializer_list<std::string_view> names, std::string_vie
 
 unsigned dpp_control(const Text& t) {
   if (const auto q = t.list("quad_perm")) return (*q)[0] | (*q)[1] << 2 | (*q)[2] << 4 | (*q)[3] << 6;
-  for (const auto& [name, base] : {std::pair{"row_shl", 0x100U}, {"row_shr", 0x110U}, {"row_ror", 0x120U}, {"row_newbcast", 0x150U}})
+  for (const auto& [name, base] :
+       {std::pair{"row_shl", 0x100U}, {"row_shr", 0x110U}, {"row_ror", 0x120U}, {"row_newbcast", 0x150U}})
     if (const auto n = t.number(name)) return base + static_cast<unsigned>(*n);
-  for (const auto& [name, control] : {std::pair{"wave_shl", 0x130U}, {"wave_rol", 0x134U}, {"wave_shr", 0x138U}, {"wave_ror", 0x13cU}})
+  for (const auto& [name, control] :
+       {std::pair{"wave_shl", 0x130U}, {"wave_rol", 0x134U}, {"wave_shr", 0x138U}, {"wave_ror", 0x13cU}})
     if (t.number(name)) return control;
   if (const auto n = t.number("row_bcast")) return *n == 15 ? 0x142 : 0x143;
   return t.has("row_mirror") ? 0x140 : t.has("row_half_mirror") ? 0x141 : 0xffff;
@@ -135,8 +140,10 @@ INSTANTIATE_TEST_SUITE_P(Targets, FieldsOn, testing::Values("gfx90a", "gfx942", 
 std::vector<std::string> sources_of(const Instruction& i, const Text& t) {
   size_t results = 0;
   for (const Operand& o : i.operands) results += o.is_def ? 1 : 0;
-  if (i.extension == Extension::Sdwa && t.operands.size() > 1 && t.operands[1] == "vcc") ++results; // the carry
-  return {t.operands.begin() + static_cast<ptrdiff_t>(std::min(results, t.operands.size())), t.operands.end()};
+  if (i.extension == Extension::Sdwa && t.operands.size() > 1 && t.operands[1] == "vcc")
+    ++results; // the carry
+  return {t.operands.begin() + static_cast<ptrdiff_t>(std::min(results, t.operands.size())),
+          t.operands.end()};
 }
 
 // Integer operations have modifier fields that LLVM keeps without printing them.
@@ -148,25 +155,28 @@ bool hides_modifiers(const Instruction& i) {
 }
 
 TEST_P(FieldsOn, OutputModifiers) {
-  const auto count = each({Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3}, 31, [](const Instruction& i, const Text& t) {
-    EXPECT_EQ(i.mods.clamp, t.has("clamp"));
-    const int64_t multiply = t.number("mul").value_or(1);
-    EXPECT_EQ(i.mods.omod, t.number("div") ? 3 : multiply == 2 ? 1 : multiply == 4 ? 2 : 0);
-  });
+  const auto count = each(
+      {Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3}, 31, [](const Instruction& i, const Text& t) {
+        EXPECT_EQ(i.mods.clamp, t.has("clamp"));
+        const int64_t multiply = t.number("mul").value_or(1);
+        EXPECT_EQ(i.mods.omod, t.number("div") ? 3 : multiply == 2 ? 1 : multiply == 4 ? 2 : 0);
+      });
   EXPECT_GT(count, 3000U);
 }
 
 TEST_P(FieldsOn, SourceModifiers) {
   size_t negated = 0, absolute = 0, extended = 0;
-  each({Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3}, 32, [&](const Instruction& i, const Text& t) {
-    const bool encoded = i.family == Family::Vop3 || i.extension == Extension::Sdwa || i.extension == Extension::Dpp;
-    if (!encoded || hides_modifiers(i)) return;
-    const SourceMarks marks = marks_of(sources_of(i, t));
-    EXPECT_EQ(i.mods.neg, marks.neg);
-    EXPECT_EQ(i.mods.abs, marks.abs);
-    EXPECT_EQ(i.mods.sext, marks.sext);
-    negated += marks.neg != 0, absolute += marks.abs != 0, extended += marks.sext != 0;
-  });
+  each({Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3}, 32,
+       [&](const Instruction& i, const Text& t) {
+         const bool encoded =
+             i.family == Family::Vop3 || i.extension == Extension::Sdwa || i.extension == Extension::Dpp;
+         if (!encoded || hides_modifiers(i)) return;
+         const SourceMarks marks = marks_of(sources_of(i, t));
+         EXPECT_EQ(i.mods.neg, marks.neg);
+         EXPECT_EQ(i.mods.abs, marks.abs);
+         EXPECT_EQ(i.mods.sext, marks.sext);
+         negated += marks.neg != 0, absolute += marks.abs != 0, extended += marks.sext != 0;
+       });
   EXPECT_GT(negated, 100U);
   EXPECT_GT(absolute, 100U);
   EXPECT_GT(extended, 20U);
@@ -237,14 +247,16 @@ TEST_P(FieldsOn, Sdwa) {
     if (i.extension != Extension::Sdwa) return;
     ++count;
     const auto select = [&](const char* name, unsigned otherwise) {
-      return index_of({"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"}, t.word(name), otherwise);
+      return index_of({"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"}, t.word(name),
+                      otherwise);
     };
     EXPECT_EQ(i.mods.src0_sel, select("src0_sel", i.mods.src0_sel));
     EXPECT_EQ(i.mods.src1_sel, select("src1_sel", i.mods.src1_sel));
     EXPECT_EQ(i.mods.dst_sel, select("dst_sel", i.mods.dst_sel));
-    EXPECT_EQ(i.mods.dst_unused,
-              index_of({"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"}, t.word("dst_unused"), i.mods.dst_unused));
-    EXPECT_FALSE(i.family == Family::Vopc && (i.mods.dst_sel | i.mods.dst_unused | i.mods.omod) != 0); // an SGPR is there
+    EXPECT_EQ(i.mods.dst_unused, index_of({"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"},
+                                          t.word("dst_unused"), i.mods.dst_unused));
+    EXPECT_FALSE(i.family == Family::Vopc &&
+                 (i.mods.dst_sel | i.mods.dst_unused | i.mods.omod) != 0); // an SGPR is there
   });
   EXPECT_GT(count, 100U);
 }
@@ -252,40 +264,47 @@ TEST_P(FieldsOn, Sdwa) {
 TEST_P(FieldsOn, Memory) {
   const bool mi200 = std::string_view(GetParam()) == "gfx90a";
   std::map<std::string, size_t> seen;
-  each({Family::Ds, Family::Flat, Family::Mubuf, Family::Mtbuf}, 37, [&](const Instruction& i, const Text& t) {
-    if (i.base_mnemonic == "ds_swizzle_b32" || i.base_mnemonic.starts_with("buffer_wb") || i.base_mnemonic.starts_with("buffer_inv"))
-      return;
-    const int64_t offset = t.number("offset").value_or(t.number("offset0").value_or(0) | t.number("offset1").value_or(0) << 8);
-    EXPECT_EQ(i.mods.offset, offset);
-    const auto flag = [&](const char* name, bool value) {
-      EXPECT_EQ(value, t.has(name)) << name;
-      seen[name] += value;
-    };
-    if (i.family == Family::Ds) {
-      if (i.base_mnemonic.find("gws") == std::string_view::npos) flag("gds", i.mods.gds);
-      return;
-    }
-    flag(mi200 ? "glc" : "sc0", i.mods.sc0);
-    flag(mi200 ? "slc" : "nt", i.mods.nt);
-    flag(mi200 ? "scc" : "sc1", i.mods.sc1);
-    if (i.family == Family::Flat) {
-      if (mi200) flag("lds", i.mods.lds);
-      seen["negative"] += offset < 0;
-      return;
-    }
-    flag("lds", i.mods.lds);
-    flag("offen", i.mods.offen);
-    flag("idxen", i.mods.idxen);
-    EXPECT_FALSE(i.mods.tfe) << "no target has it";
-  });
+  each({Family::Ds, Family::Flat, Family::Mubuf, Family::Mtbuf}, 37,
+       [&](const Instruction& i, const Text& t) {
+         if (i.base_mnemonic == "ds_swizzle_b32" || i.base_mnemonic.starts_with("buffer_wb") ||
+             i.base_mnemonic.starts_with("buffer_inv"))
+           return;
+         const int64_t offset = t.number("offset").value_or(t.number("offset0").value_or(0) |
+                                                            t.number("offset1").value_or(0) << 8);
+         EXPECT_EQ(i.mods.offset, offset);
+         const auto flag = [&](const char* name, bool value) {
+           EXPECT_EQ(value, t.has(name)) << name;
+           seen[name] += value;
+         };
+         if (i.family == Family::Ds) {
+           if (i.base_mnemonic.find("gws") == std::string_view::npos) flag("gds", i.mods.gds);
+           return;
+         }
+         flag(mi200 ? "glc" : "sc0", i.mods.sc0);
+         flag(mi200 ? "slc" : "nt", i.mods.nt);
+         flag(mi200 ? "scc" : "sc1", i.mods.sc1);
+         if (i.family == Family::Flat) {
+           if (mi200) flag("lds", i.mods.lds);
+           seen["negative"] += offset < 0;
+           return;
+         }
+         flag("lds", i.mods.lds);
+         flag("offen", i.mods.offen);
+         flag("idxen", i.mods.idxen);
+         EXPECT_FALSE(i.mods.tfe) << "no target has it";
+       });
   for (const char* name : {"lds", "offen", "idxen", "negative"}) EXPECT_GT(seen[name], 0U) << name;
-  for (const char* name : mi200 ? std::array{"glc", "slc", "scc"} : std::array{"sc0", "nt", "sc1"}) EXPECT_GT(seen[name], 100U);
+  for (const char* name : mi200 ? std::array{"glc", "slc", "scc"} : std::array{"sc0", "nt", "sc1"})
+    EXPECT_GT(seen[name], 100U);
 }
 
 TEST_P(FieldsOn, TypedBufferFormats) {
-  constexpr std::array data_formats = {"INVALID", "8", "16", "8_8", "32", "16_16", "10_11_11", "11_11_10", "10_10_10_2", "2_10_10_10",
-                                       "8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32", "RESERVED_15"};
-  constexpr std::array number_formats = {"UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"};
+  constexpr std::array data_formats = {"INVALID",     "8",          "16",          "8_8",
+                                       "32",          "16_16",      "10_11_11",    "11_11_10",
+                                       "10_10_10_2",  "2_10_10_10", "8_8_8_8",     "32_32",
+                                       "16_16_16_16", "32_32_32",   "32_32_32_32", "RESERVED_15"};
+  constexpr std::array number_formats = {"UNORM", "SNORM", "USCALED",    "SSCALED",
+                                         "UINT",  "SINT",  "RESERVED_6", "FLOAT"};
   size_t spelled = 0;
   each({Family::Mtbuf}, 38, [&](const Instruction& i, const Text& t) {
     std::string data = "8", number = "UNORM"; // what goes without saying
@@ -305,7 +324,8 @@ TEST_P(FieldsOn, ScalarMemory) {
     if (i.base_mnemonic.find("atc_probe") != std::string_view::npos || t.operands.size() < 2) return;
     EXPECT_EQ(i.mods.sc0, t.has("glc") || t.operands.back().ends_with("glc"));
     int64_t offset = t.number("offset").value_or(0);
-    if (const char* last = t.operands.back().c_str(); std::isdigit(*last) != 0 || *last == '-') offset = std::strtoll(last, nullptr, 0);
+    if (const char* last = t.operands.back().c_str(); std::isdigit(*last) != 0 || *last == '-')
+      offset = std::strtoll(last, nullptr, 0);
     EXPECT_EQ(i.mods.offset, offset);
     immediate += offset != 0, both += t.number("offset").has_value();
   });

@@ -120,6 +120,7 @@ class HazardRulesAgainstLlc : public testing::TestWithParam<Gfx> {
   }
 
   void compare(const std::vector<Pair>& pairs) {
+    compared_ += pairs.size();
     std::vector<std::vector<std::string>> mir;
     for (const Pair& p : pairs)
       mir.push_back({text(*p.first, p.first_registers, true), text(*p.second, p.second_registers, true)});
@@ -150,7 +151,7 @@ class HazardRulesAgainstLlc : public testing::TestWithParam<Gfx> {
   Target target_;
   HazardRules rules_;
   std::unique_ptr<Codec> codec_;
-  size_t failures_ = 0, needed_ = 0;
+  size_t compared_ = 0, needed_ = 0, failures_ = 0;
 };
 
 std::vector<Pair> all_overlaps(const Template& first, const Template& second) {
@@ -183,6 +184,8 @@ TEST_P(HazardRulesAgainstLlc, Pairs) {
     }
   }
   compare(pairs);
+  fmt::print("{}: {} pairs, {} need wait states, {} differ from llc\n", target_.name(), compared_, needed_,
+             failures_);
   EXPECT_EQ(failures_, 0U);
   EXPECT_GT(needed_, 200U) << "the sample holds too few hazards to mean anything";
 }

@@ -1,4 +1,5 @@
-// What an edit's text may hold: instructions, labels and comments. Everything else is refused before LLVM sees it.
+// What an edit's text may hold: instructions, labels and comments. Everything else is refused before LLVM
+// sees it.
 #include "isa/codec.h"
 #include "isa/random_words.h"
 
@@ -95,14 +96,29 @@ TEST(PlainAssembly, RefusesWhatIsNotAnInstructionOrLabel) {
 
 TEST(PlainAssembly, AcceptsInstructionsLabelsAndComments) {
   for (const char* text : {
-           "", "\n\n", "   \t  ", "; only a comment", "// another", "loop:", "a: b: c:", "  loop :  s_nop 0 ; comment",
-           "s_nop 0 // .incbin \"/etc/passwd\"", "s_nop 0 ; x = 1 /* */ # \" ' \xff",
-           "v_mul_f32_e32 v0, 0.5, v1", "v_mul_f32_e32 v0, -1.0, v1", "s_add_u32 s0, s0, sym@rel32@lo+4",
-           "v_add_f32_e64 v0, -|v1|, abs(v2) clamp mul:2", "s_mov_b32 s0, (1+2)*4", "s_mov_b32 s0, ~1", "s_mov_b32 s0, 1<<4",
+           "",
+           "\n\n",
+           "   \t  ",
+           "; only a comment",
+           "// another",
+           "loop:",
+           "a: b: c:",
+           "  loop :  s_nop 0 ; comment",
+           "s_nop 0 // .incbin \"/etc/passwd\"",
+           "s_nop 0 ; x = 1 /* */ # \" ' \xff",
+           "v_mul_f32_e32 v0, 0.5, v1",
+           "v_mul_f32_e32 v0, -1.0, v1",
+           "s_add_u32 s0, s0, sym@rel32@lo+4",
+           "v_add_f32_e64 v0, -|v1|, abs(v2) clamp mul:2",
+           "s_mov_b32 s0, (1+2)*4",
+           "s_mov_b32 s0, ~1",
+           "s_mov_b32 s0, 1<<4",
            "ds_swizzle_b32 v0, v1 offset:swizzle(BITMASK_PERM,\"01pip\")",
-           "s_waitcnt vmcnt(0) & lgkmcnt(0)", "s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0",
+           "s_waitcnt vmcnt(0) & lgkmcnt(0)",
+           "s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0",
            "v_mov_b32_dpp v0, v1 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf",
-           "label$1: s_branch label$1", "_Z3fooPf: s_nop 0",
+           "label$1: s_branch label$1",
+           "_Z3fooPf: s_nop 0",
        })
     EXPECT_TRUE(check_plain_assembly(text)) << text;
   EXPECT_TRUE(check_plain_assembly(std::string(64 * 1024, '\n')));

@@ -1,5 +1,6 @@
-// Random instruction words, every opcode value of every microcode format several times, from a fixed seed. Fields are
-// drawn so that a good part of them decodes: plain random words mostly hit reserved bits or odd register pairs.
+// Random instruction words, every opcode value of every microcode format several times, from a fixed seed.
+// Fields are drawn so that a good part of them decodes: plain random words mostly hit reserved bits or odd
+// register pairs.
 #pragma once
 
 #include "base/random.h"
@@ -22,10 +23,12 @@ struct Format {
 };
 
 inline constexpr Format formats[] = {
-    {"SOP2", 0x80000000, 23, 7}, {"SOPK", 0xb0000000, 23, 5},  {"SOP1", 0xbe800000, 8, 8},   {"SOPC", 0xbf000000, 16, 7},
-    {"SOPP", 0xbf800000, 16, 7}, {"SMEM", 0xc0000000, 18, 8},  {"VOP2", 0x00000000, 25, 6},  {"VOP1", 0x7e000000, 9, 8},
-    {"VOPC", 0x7c000000, 17, 8}, {"VOP3", 0xd0000000, 16, 10}, {"VOP3P", 0xd3800000, 16, 7}, {"DS", 0xd8000000, 17, 8},
-    {"FLAT", 0xdc000000, 18, 7}, {"MUBUF", 0xe0000000, 18, 7}, {"MTBUF", 0xe8000000, 15, 4}, {"MIMG", 0xf0000000, 18, 7},
+    {"SOP2", 0x80000000, 23, 7},  {"SOPK", 0xb0000000, 23, 5},  {"SOP1", 0xbe800000, 8, 8},
+    {"SOPC", 0xbf000000, 16, 7},  {"SOPP", 0xbf800000, 16, 7},  {"SMEM", 0xc0000000, 18, 8},
+    {"VOP2", 0x00000000, 25, 6},  {"VOP1", 0x7e000000, 9, 8},   {"VOPC", 0x7c000000, 17, 8},
+    {"VOP3", 0xd0000000, 16, 10}, {"VOP3P", 0xd3800000, 16, 7}, {"DS", 0xd8000000, 17, 8},
+    {"FLAT", 0xdc000000, 18, 7},  {"MUBUF", 0xe0000000, 18, 7}, {"MTBUF", 0xe8000000, 15, 4},
+    {"MIMG", 0xf0000000, 18, 7},
 };
 
 class WordGenerator {
@@ -36,7 +39,9 @@ class WordGenerator {
     const uint32_t low = static_cast<uint32_t>(random_.next());
     const uint32_t opcode_mask = ((1U << format.opcode_bits) - 1) << format.opcode_shift;
     const uint32_t fixed_mask = fixed_bits(format);
-    RandomWords words{format.fixed | (opcode << format.opcode_shift) | (first_dword(format, low) & ~opcode_mask & ~fixed_mask), 0, 0, 0};
+    RandomWords words{format.fixed | (opcode << format.opcode_shift) |
+                          (first_dword(format, low) & ~opcode_mask & ~fixed_mask),
+                      0, 0, 0};
     words[1] = second_dword(format, words[0]);
     words[2] = static_cast<uint32_t>(random_.next());
     words[3] = random_.below(2) != 0 ? second_dword(format, words[0]) : static_cast<uint32_t>(random_.next());
@@ -108,10 +113,13 @@ class WordGenerator {
     if (n == "VOP3" || n == "VOP3P") {
       uint32_t w = 0;
       for (unsigned shift : {0U, 9U, 18U}) w |= source(any >> shift) << shift;
-      return w | (random_.below(3) != 0 ? 0 : any & 0xf8000000) | (random_.below(2) != 0 ? 0x18000000 & any : 0);
+      return w | (random_.below(3) != 0 ? 0 : any & 0xf8000000) |
+             (random_.below(2) != 0 ? 0x18000000 & any : 0);
     }
     if ((first & 0x1ff) == 249) { // SDWA
-      const auto select = [&](unsigned count, unsigned shift) { return static_cast<uint32_t>(random_.below(count)) << shift; };
+      const auto select = [&](unsigned count, unsigned shift) {
+        return static_cast<uint32_t>(random_.below(count)) << shift;
+      };
       uint32_t w = (any & 0xff) | select(8, 8) | select(3, 11) | select(7, 16) | select(7, 24);
       if (n == "VOPC") w = (w & ~0xff00U) | (random_.below(2) != 0 ? 0x8000 | (any & 0x6600) : 0);
       if (random_.below(2) != 0) w |= any & (random_.below(2) != 0 ? 0x08080000 : 0x3030e000);
@@ -119,9 +127,10 @@ class WordGenerator {
       return w;
     }
     if ((first & 0x1ff) == 250) { // DPP
-      constexpr uint32_t controls[] = {0x00, 0x1b, 0x101, 0x10f, 0x111, 0x121, 0x12f, 0x130, 0x134, 0x138, 0x13c, 0x140,
-                                       0x141, 0x142, 0x143, 0x150, 0x15f, 0xe4};
-      const uint32_t control = random_.below(8) != 0 ? controls[random_.below(std::size(controls))] : any >> 8 & 0x1ff;
+      constexpr uint32_t controls[] = {0x00,  0x1b,  0x101, 0x10f, 0x111, 0x121, 0x12f, 0x130, 0x134,
+                                       0x138, 0x13c, 0x140, 0x141, 0x142, 0x143, 0x150, 0x15f, 0xe4};
+      const uint32_t control =
+          random_.below(8) != 0 ? controls[random_.below(std::size(controls))] : any >> 8 & 0x1ff;
       return (any & 0xff0800ff) | control << 8 | (any & 0xf00000);
     }
     return any;

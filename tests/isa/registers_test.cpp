@@ -1,8 +1,6 @@
-#include "isa/registers.h"
-
-#include "isa/instruction.h"
-
 #include "base/random.h"
+#include "isa/instruction.h"
+#include "isa/registers.h"
 
 #include <gtest/gtest.h>
 
@@ -73,7 +71,11 @@ TEST(RegSet, BehavesLikeASet) {
       other_model.insert(range.first);
       break;
     case 4: {
-      EXPECT_EQ((set | other).size(), [&] { auto m = model; m.insert(other_model.begin(), other_model.end()); return m.size(); }());
+      EXPECT_EQ((set | other).size(), [&] {
+        auto m = model;
+        m.insert(other_model.begin(), other_model.end());
+        return m.size();
+      }());
       const RegSet less = set - other, both = set & other;
       EXPECT_EQ(less.size() + both.size(), set.size());
       EXPECT_EQ((less | both), set);

@@ -1,5 +1,4 @@
 #include "isa/target.h"
-
 #include "llvm_tools.h"
 
 #include <gtest/gtest.h>
@@ -24,13 +23,15 @@ TEST(Target, IdsRoundTrip) {
 // e_flags as llvm-mc writes them for the same target id.
 TEST(Target, ElfFlagsAsLlvmWritesThem) {
   const test::ScratchFolder folder;
-  for (const char* id : {"gfx90a", "gfx90a:sramecc+:xnack-", "gfx942", "gfx942:sramecc-:xnack+", "gfx950", "gfx950:xnack-"}) {
+  for (const char* id :
+       {"gfx90a", "gfx90a:sramecc+:xnack-", "gfx942", "gfx942:sramecc-:xnack+", "gfx950", "gfx950:xnack-"}) {
     const Target target = *Target::from_id(id);
     const std::string source = fmt::format(".amdgcn_target \"{}\"\n.text\ns_endpgm\n", target.triple_id());
     std::string features;
     if (target.sramecc != Feature::Any) features += target.sramecc == Feature::On ? ",+sramecc" : ",-sramecc";
     if (target.xnack != Feature::Any) features += target.xnack == Feature::On ? ",+xnack" : ",-xnack";
-    const std::string cpu = std::string(target.name()) + (features.empty() ? "" : " -mattr=" + features.substr(1));
+    const std::string cpu =
+        std::string(target.name()) + (features.empty() ? "" : " -mattr=" + features.substr(1));
     ASSERT_TRUE(test::assemble(source, cpu, folder / "o")) << test::text_of(folder / "o.err");
     const auto file = read_file(folder / "o");
     ASSERT_TRUE(file);

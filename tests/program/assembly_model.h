@@ -1,5 +1,5 @@
-// A kernel kept as plain lines of text, to which edits are applied the obvious way. Assembled and linked by LLVM's
-// programs it says what the bytes of an edited Program must be.
+// A kernel kept as plain lines of text, to which edits are applied the obvious way. Assembled and linked by
+// LLVM's programs it says what the bytes of an edited Program must be.
 #pragma once
 
 #include "base/random.h"
@@ -46,8 +46,9 @@ struct AssemblyModel {
       for (size_t k = 0; k < f.lines.size(); ++k) {
         const ModelLine& line = f.lines[k];
         for (const std::string& label : line.labels) out += fmt::format("{}{}:\n", prefix, label);
-        out += fmt::format("  {}{}{}{}{}\n", line.text, line.symbol.empty() ? "" : " ", line.symbol.empty() ? "" : prefix + line.symbol,
-                           line.specifier, addend_text(f, k));
+        out +=
+            fmt::format("  {}{}{}{}{}\n", line.text, line.symbol.empty() ? "" : " ",
+                        line.symbol.empty() ? "" : prefix + line.symbol, line.specifier, addend_text(f, k));
       }
       for (const std::string& label : f.end_labels) out += fmt::format("{}{}:\n", prefix, label);
     }
@@ -82,9 +83,11 @@ struct ModelChange {
     }
     for (const ModelLine& line : lines) {
       for (const std::string& label : line.labels) change.text += label + ": ";
-      change.text += fmt::format("{}{}{}{}", line.text, line.symbol.empty() ? "" : " ", line.symbol, line.specifier);
+      change.text +=
+          fmt::format("{}{}{}{}", line.text, line.symbol.empty() ? "" : " ", line.symbol, line.specifier);
       // In the text of an edit the distance is written out.
-      if (line.specifier[0] != '\0') change.text += line.specifier == std::string_view("@rel32@lo") ? "+4" : "+12";
+      if (line.specifier[0] != '\0')
+        change.text += line.specifier == std::string_view("@rel32@lo") ? "+4" : "+12";
       change.text += "\n";
     }
     for (const std::string& label : end_labels) change.text += label + ":\n";
@@ -95,7 +98,8 @@ struct ModelChange {
 /// Applies changes that do not overlap.
 inline void apply(AssemblyModel& model, std::vector<ModelChange> changes) {
   std::ranges::stable_sort(changes, [](const ModelChange& a, const ModelChange& b) {
-    return std::tuple(a.function, a.first, a.first + a.count) < std::tuple(b.function, b.first, b.first + b.count);
+    return std::tuple(a.function, a.first, a.first + a.count) <
+           std::tuple(b.function, b.first, b.first + b.count);
   });
   for (size_t f = 0; f < model.functions.size(); ++f) {
     std::vector<ModelLine> result;
@@ -116,7 +120,8 @@ inline void apply(AssemblyModel& model, std::vector<ModelChange> changes) {
         lines[line].labels.clear();
       };
       while (next < changes.size() && changes[next].function < f) ++next;
-      for (; next < changes.size() && changes[next].function == f && changes[next].first == at && !replaced; ++next) {
+      for (; next < changes.size() && changes[next].function == f && changes[next].first == at && !replaced;
+           ++next) {
         const ModelChange& c = changes[next];
         if (!labels_taken) take_labels(at);
         labels_taken = true;
@@ -150,7 +155,8 @@ inline void number_fresh_lines(AssemblyModel& model, uint32_t node) {
   for (ModelFunction& f : model.functions)
     for (ModelLine& line : f.lines)
       if (line.getpc)
-        if (const auto at = std::ranges::find(renamed, *line.getpc, &std::pair<InstrId, InstrId>::first); at != renamed.end())
+        if (const auto at = std::ranges::find(renamed, *line.getpc, &std::pair<InstrId, InstrId>::first);
+            at != renamed.end())
           line.getpc = at->second;
 }
 
@@ -189,7 +195,9 @@ class ModelGenerator {
       c.first = random_.below(lines.size());
       c.count = random_.below(3) == 0 ? 0 : 1 + random_.below(5);
       if (c.first + c.count >= lines.size()) c.count = 0; // the s_endpgm stays
-      if (touches_address(lines, c) || std::ranges::any_of(all, [&](const ModelChange& o) { return overlap(o, c); })) continue;
+      if (touches_address(lines, c) ||
+          std::ranges::any_of(all, [&](const ModelChange& o) { return overlap(o, c); }))
+        continue;
       fill(c);
       all.push_back(std::move(c));
     }
@@ -214,14 +222,16 @@ class ModelGenerator {
         p.entries.push_back({line.id, no_index, parse_line(line)});
       }
       function.padding = count(p);
-      for (; offset % 256 != 0; offset += 4) p.entries.push_back({{0, offset}, no_index, (*codec_.parse("s_nop 0"))[0].instruction});
+      for (; offset % 256 != 0; offset += 4)
+        p.entries.push_back({{0, offset}, no_index, (*codec_.parse("s_nop 0"))[0].instruction});
       function.end = count(p);
       p.functions.push_back(function);
     }
     p.aligned.push_back({count(p), 256, p.functions.back().padding, no_index, 0});
     for (const auto& [at, line] : references) {
       Reference r;
-      r.use = line->getpc ? (line->specifier == std::string_view("@rel32@lo") ? isa::SymbolUse::Rel32Lo : isa::SymbolUse::Rel32Hi)
+      r.use = line->getpc ? (line->specifier == std::string_view("@rel32@lo") ? isa::SymbolUse::Rel32Lo
+                                                                              : isa::SymbolUse::Rel32Hi)
                           : isa::SymbolUse::Branch;
       r.label = *p.find_label(line->symbol);
       if (line->getpc) r.base = *p.find(*line->getpc);
@@ -236,8 +246,9 @@ class ModelGenerator {
   static Index count(const Program& p) { return static_cast<Index>(p.entries.size()); }
 
   static bool overlap(const ModelChange& a, const ModelChange& b) {
-    return a.function == b.function && a.first < b.first + std::max<size_t>(b.count, 1) && b.first < a.first + std::max<size_t>(a.count, 1) &&
-           (a.count > 0 || b.count > 0) && !(a.count == 0 && a.first <= b.first) && !(b.count == 0 && b.first <= a.first);
+    return a.function == b.function && a.first < b.first + std::max<size_t>(b.count, 1) &&
+           b.first < a.first + std::max<size_t>(a.count, 1) && (a.count > 0 || b.count > 0) &&
+           !(a.count == 0 && a.first <= b.first) && !(b.count == 0 && b.first <= a.first);
   }
 
   // A pair may be moved apart but not lose its s_getpc_b64.
@@ -267,13 +278,30 @@ class ModelGenerator {
 
   ModelLine plain_line() {
     static constexpr std::array pool = {
-        "s_nop 1", "s_mov_b32 s3, s4", "s_mov_b32 s3, 0x12345678", "s_add_u32 s5, s6, 0xffff0000", "s_waitcnt vmcnt(3) lgkmcnt(2)",
-        "s_cmp_lt_u32 s7, 0x1000", "v_mov_b32_e32 v1, v2", "v_add_f32_e32 v1, 1.0, v2", "v_add_f32_e32 v1, 0x40490fdb, v2",
-        "v_fma_f32 v1, v2, v3, -v4", "v_pk_fma_f32 v[2:3], v[4:5], v[6:7], v[8:9]", "ds_read_b128 v[4:7], v1 offset:64",
-        "ds_write2_b32 v0, v1, v2 offset1:4", "global_load_dwordx4 v[4:7], v[2:3], off offset:-16", "buffer_load_dword v1, off, s[8:11], 0",
-        "s_load_dwordx4 s[4:7], s[0:1], 0x40", "v_accvgpr_write_b32 a1, v2",
-        "v_mov_b32_dpp v1, v2 row_shl:1 row_mask:0xf bank_mask:0xf", "v_cmp_gt_f32_e32 vcc, v1, v2", "v_cndmask_b32_e32 v1, v2, v3, vcc",
-        "s_barrier", "v_accvgpr_read_b32 v3, a7", "flat_load_dword v1, v[2:3]", "s_getreg_b32 s1, hwreg(HW_REG_MODE)",
+        "s_nop 1",
+        "s_mov_b32 s3, s4",
+        "s_mov_b32 s3, 0x12345678",
+        "s_add_u32 s5, s6, 0xffff0000",
+        "s_waitcnt vmcnt(3) lgkmcnt(2)",
+        "s_cmp_lt_u32 s7, 0x1000",
+        "v_mov_b32_e32 v1, v2",
+        "v_add_f32_e32 v1, 1.0, v2",
+        "v_add_f32_e32 v1, 0x40490fdb, v2",
+        "v_fma_f32 v1, v2, v3, -v4",
+        "v_pk_fma_f32 v[2:3], v[4:5], v[6:7], v[8:9]",
+        "ds_read_b128 v[4:7], v1 offset:64",
+        "ds_write2_b32 v0, v1, v2 offset1:4",
+        "global_load_dwordx4 v[4:7], v[2:3], off offset:-16",
+        "buffer_load_dword v1, off, s[8:11], 0",
+        "s_load_dwordx4 s[4:7], s[0:1], 0x40",
+        "v_accvgpr_write_b32 a1, v2",
+        "v_mov_b32_dpp v1, v2 row_shl:1 row_mask:0xf bank_mask:0xf",
+        "v_cmp_gt_f32_e32 vcc, v1, v2",
+        "v_cndmask_b32_e32 v1, v2, v3, vcc",
+        "s_barrier",
+        "v_accvgpr_read_b32 v3, a7",
+        "flat_load_dword v1, v[2:3]",
+        "s_getreg_b32 s1, hwreg(HW_REG_MODE)",
     };
     return sized(pool[random_.below(pool.size())]);
   }
@@ -284,10 +312,12 @@ class ModelGenerator {
   }
 
   void sprinkle_branches(std::vector<ModelLine>& lines) {
-    static constexpr std::array branches = {"s_branch", "s_cbranch_scc0", "s_cbranch_execz", "s_cbranch_vccnz", "s_call_b64 s[30:31],"};
+    static constexpr std::array branches = {"s_branch", "s_cbranch_scc0", "s_cbranch_execz",
+                                            "s_cbranch_vccnz", "s_call_b64 s[30:31],"};
     for (ModelLine& line : lines)
       if (random_.below(8) == 0) {
-        ModelLine branch = sized(branches[random_.below(branches.size())], labels_[random_.below(labels_.size())]);
+        ModelLine branch =
+            sized(branches[random_.below(branches.size())], labels_[random_.below(labels_.size())]);
         branch.labels = line.labels;
         line = std::move(branch);
       }
@@ -330,7 +360,8 @@ class ModelGenerator {
     }
     for (ModelFunction& f : m.functions)
       for (ModelLine& line : f.lines)
-        if (line.getpc) line.getpc = std::ranges::find(renamed, *line.getpc, &std::pair<InstrId, InstrId>::first)->second;
+        if (line.getpc)
+          line.getpc = std::ranges::find(renamed, *line.getpc, &std::pair<InstrId, InstrId>::first)->second;
   }
 
   RandomStream random_;

@@ -1,6 +1,5 @@
-#include "program/edit.h"
-
 #include "base/random.h"
+#include "program/edit.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -22,8 +21,8 @@ TEST(InstrId, TextRoundTrips) {
   EXPECT_EQ(InstrId::parse("1a4"), (InstrId{0, 0x1a4}));
   EXPECT_EQ(InstrId::parse("7.2"), (InstrId{7, 2}));
   EXPECT_EQ(InstrId::parse("4294967295.4294967295"), (InstrId{~0U, ~0U}));
-  for (const char* bad : {"", ".", "7.", ".2", "0.1", "-1", "+1", "0x10", "1.2.3", "g", "100000000", "1 ", " 1", "7.-2", "7.a",
-                          "4294967296.0", "1e+3"})
+  for (const char* bad : {"", ".", "7.", ".2", "0.1", "-1", "+1", "0x10", "1.2.3", "g", "100000000", "1 ",
+                          " 1", "7.-2", "7.a", "4294967296.0", "1e+3"})
     EXPECT_FALSE(InstrId::parse(bad)) << bad;
 }
 
@@ -84,28 +83,36 @@ TEST(Edit, ErrorsNameTheKey) {
       {R"({"version":1,"kernel":"k","changes":[{"last":"0","text":""}]})",
        "edit: changes[0] needs either 'first' (and 'last') or 'before'"},
       {R"({"version":1,"kernel":"k","changes":[{"before":"0"}]})", "edit: changes[0].text is missing"},
-      {R"({"version":1,"kernel":"k","changes":[{"before":"0","text":null}]})", "edit: changes[0].text must be a string"},
-      {R"({"version":1,"kernel":"k","changes":[{"before":"xyz","text":""}]})", "edit: changes[0].before: 'xyz' is not an instruction id"},
-      {R"({"version":1,"kernel":"k","changes":[{"first":16,"text":""}]})", "edit: changes[0].first must be a string"},
+      {R"({"version":1,"kernel":"k","changes":[{"before":"0","text":null}]})",
+       "edit: changes[0].text must be a string"},
+      {R"({"version":1,"kernel":"k","changes":[{"before":"xyz","text":""}]})",
+       "edit: changes[0].before: 'xyz' is not an instruction id"},
+      {R"({"version":1,"kernel":"k","changes":[{"first":16,"text":""}]})",
+       "edit: changes[0].first must be a string"},
       {R"({"version":1,"kernel":"k","changes":[{"first":"0","last":"0.1","text":""}]})",
        "edit: changes[0].last: '0.1' is not an instruction id"},
-      {R"({"version":1,"kernel":"k","changes":[{"first":"0","text":"","why":""}]})", "edit: unknown key 'changes[0].why'"},
+      {R"({"version":1,"kernel":"k","changes":[{"first":"0","text":"","why":""}]})",
+       "edit: unknown key 'changes[0].why'"},
       {R"({"version":1,"kernel":"k","changes":[],"resources":1})", "edit: resources must be an object"},
-      {R"({"version":1,"kernel":"k","changes":[],"resources":{"vgprs":1}})", "edit: unknown key 'resources.vgprs'"},
+      {R"({"version":1,"kernel":"k","changes":[],"resources":{"vgprs":1}})",
+       "edit: unknown key 'resources.vgprs'"},
       {R"({"version":1,"kernel":"k","changes":[],"resources":{"lds_bytes":-1}})",
        "edit: resources.lds_bytes must be a number from 0 to 4294967295"},
       {R"({"version":1,"kernel":"k","changes":[],"resources":{"scratch_bytes":"1"}})",
        "edit: resources.scratch_bytes must be a number from 0 to 4294967295"},
-      {R"({"version":1,"kernel":"k","changes":[],"resources":{"shrink_vgprs":1}})", "edit: resources.shrink_vgprs must be true or false"},
+      {R"({"version":1,"kernel":"k","changes":[],"resources":{"shrink_vgprs":1}})",
+       "edit: resources.shrink_vgprs must be true or false"},
   };
   for (const Case& c : cases) EXPECT_EQ(error_of(c.json), c.message) << c.json;
 }
 
 TEST(Edit, HostileSizes) {
   EXPECT_EQ(error_of(std::string(100000, '[')), "edit: nested too deeply");
-  EXPECT_EQ(error_of("{\"version\":" + std::string(20, '[') + std::string(20, ']') + "}"), "edit: nested too deeply");
+  EXPECT_EQ(error_of("{\"version\":" + std::string(20, '[') + std::string(20, ']') + "}"),
+            "edit: nested too deeply");
   const std::string half(40000, 'x');
-  EXPECT_EQ(error_of(R"({"version":1,"kernel":"k","changes":[{"before":"0","text":")" + half + R"("},{"before":"0","text":")" + half + "\"}]}"),
+  EXPECT_EQ(error_of(R"({"version":1,"kernel":"k","changes":[{"before":"0","text":")" + half +
+                     R"("},{"before":"0","text":")" + half + "\"}]}"),
             "edit: more than 65536 bytes of text");
   EXPECT_EQ(error_of(std::string(2000000, ' ')), "edit: more than 1048576 bytes");
   EXPECT_EQ(error_of("{\"version\":1,\"kernel\":\"\xff\xfe\",\"changes\":[]}"), "edit: not valid JSON");
@@ -129,7 +136,8 @@ TEST(Edit, JsonRoundTrips) {
     const auto text = [&] {
       std::string s;
       for (uint64_t n = random.below(30); n > 0; --n) {
-        static constexpr std::string_view pieces[] = {"s_nop 0", "\n", "\"", "\\", "\t", "\xc3\xa4", "{", "a", "\x01"};
+        static constexpr std::string_view pieces[] = {"s_nop 0",  "\n", "\"", "\\",  "\t",
+                                                      "\xc3\xa4", "{",  "a",  "\x01"};
         s += pieces[random.below(std::size(pieces))];
       }
       return s;
@@ -143,8 +151,10 @@ TEST(Edit, JsonRoundTrips) {
     for (uint64_t n = random.below(4); n > 0; --n) {
       Change& c = edit.changes.emplace_back();
       c.text = text();
-      if (random.below(2) != 0) c.before = id();
-      else c.first = id(), c.last = id();
+      if (random.below(2) != 0)
+        c.before = id();
+      else
+        c.first = id(), c.last = id();
     }
     if (random.below(2) != 0) edit.resources.lds_bytes = static_cast<uint32_t>(random.next());
     if (random.below(2) != 0) edit.resources.scratch_bytes = 0;

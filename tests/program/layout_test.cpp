@@ -1,7 +1,6 @@
-#include "program/layout.h"
-
 #include "assembly_model.h"
 #include "llvm_tools.h"
+#include "program/layout.h"
 #include "program_builder.h"
 
 #include <gtest/gtest.h>
@@ -12,9 +11,13 @@ namespace {
 using testing::build_program;
 using testing::codec_for;
 
-uint64_t nowhere(uint32_t) { return 0; }
+uint64_t nowhere(uint32_t) {
+  return 0;
+}
 
-uint32_t word_at(const TextImage& image, uint64_t offset) { return load<uint32_t>(image.bytes, offset).value(); }
+uint32_t word_at(const TextImage& image, uint64_t offset) {
+  return load<uint32_t>(image.bytes, offset).value();
+}
 
 std::string nops(size_t count) {
   std::string text;
@@ -22,7 +25,9 @@ std::string nops(size_t count) {
   return text;
 }
 
-const isa::Instruction* nop() { return (*codec_for().parse("s_nop 0"))[0].instruction; }
+const isa::Instruction* nop() {
+  return (*codec_for().parse("s_nop 0"))[0].instruction;
+}
 
 // Branches reach -32768 to 32767 dwords from the next instruction.
 TEST(Layout, BranchRange) {
@@ -41,7 +46,8 @@ TEST(Layout, BranchRange) {
   const auto bad = lay_out(fill(32768), 0, nowhere);
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().kind, ErrorKind::BadInput);
-  EXPECT_EQ(bad.error().message, "instruction 0: the branch to 'end' is 32768 dwords away; a branch reaches -32768 to 32767");
+  EXPECT_EQ(bad.error().message,
+            "instruction 0: the branch to 'end' is 32768 dwords away; a branch reaches -32768 to 32767");
 }
 
 TEST(Layout, BackwardBranchRange) {
@@ -55,7 +61,8 @@ TEST(Layout, BackwardBranchRange) {
   EXPECT_EQ(word_at(*good, 4 * 32767), 0xbf848000U);
   const auto bad = backward(32767);
   ASSERT_FALSE(bad);
-  EXPECT_NE(bad.error().message.find("'start' is -32769 dwords away"), std::string::npos) << bad.error().message;
+  EXPECT_NE(bad.error().message.find("'start' is -32769 dwords away"), std::string::npos)
+      << bad.error().message;
 }
 
 // A gigantic program is refused, not wrapped around.
@@ -117,7 +124,8 @@ TEST(Layout, InlineHighHalf) {
   for (Label& l : p.labels) l.at = static_cast<Index>(p.entries.size());
   const auto forwards = lay_out(p, 0x1000, nowhere);
   ASSERT_FALSE(forwards);
-  EXPECT_EQ(forwards.error().message, "instruction 10: the distance to 'table' no longer fits its constant operand");
+  EXPECT_EQ(forwards.error().message,
+            "instruction 10: the distance to 'table' no longer fits its constant operand");
 }
 
 class AlignedFunctions : public ::testing::Test {
@@ -134,7 +142,8 @@ class AlignedFunctions : public ::testing::Test {
 
 TEST_F(AlignedFunctions, FillerStaysWhereItFits) {
   Program p = two_functions(60, 4);
-  p.entries[61].instruction = (*codec_for().parse("s_nop 7"))[0].instruction; // K0's own bytes, whatever they are
+  p.entries[61].instruction =
+      (*codec_for().parse("s_nop 7"))[0].instruction; // K0's own bytes, whatever they are
   const auto image = lay_out(p, 0, nowhere);
   ASSERT_TRUE(image);
   EXPECT_EQ(word_at(*image, 61 * 4), 0xbf800007U);
@@ -164,8 +173,10 @@ TEST_F(AlignedFunctions, PreloadEntryKeepsItsDistance) {
   const auto image = lay_out(longer, 0, nowhere);
   ASSERT_FALSE(image);
   EXPECT_EQ(image.error().kind, ErrorKind::BadInput);
-  EXPECT_EQ(image.error().message, "the kernel's code for kernarg preload must stand 256 bytes behind its entry, but the instructions "
-                                   "in front of it take 260 bytes");
+  EXPECT_EQ(
+      image.error().message,
+      "the kernel's code for kernarg preload must stand 256 bytes behind its entry, but the instructions "
+      "in front of it take 260 bytes");
 }
 
 } // namespace

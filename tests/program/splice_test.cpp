@@ -1,8 +1,8 @@
-// Edits applied to Programs, against the same edits applied to plain assembly text that LLVM assembles and links.
-#include "program/edit.h"
-
+// Edits applied to Programs, against the same edits applied to plain assembly text that LLVM assembles and
+// links.
 #include "assembly_model.h"
 #include "llvm_tools.h"
+#include "program/edit.h"
 #include "program_builder.h"
 
 #include <gtest/gtest.h>
@@ -24,17 +24,21 @@ struct Expectation {
 };
 
 // Links all cases at once and compares section by section.
-void expect_same_bytes(const std::string& source, const std::vector<Expectation>& cases, std::string_view cpu) {
+void expect_same_bytes(const std::string& source, const std::vector<Expectation>& cases,
+                       std::string_view cpu) {
   const test::ScratchFolder folder;
   ASSERT_TRUE(test::assemble(source, cpu, folder / "o")) << test::text_of(folder / "o.err").substr(0, 2000);
-  ASSERT_EQ(test::run_llvm(fmt::format("ld.lld -shared '{}' -o '{}'", (folder / "o").string(), (folder / "so").string())), 0);
+  ASSERT_EQ(test::run_llvm(fmt::format("ld.lld -shared '{}' -o '{}'", (folder / "o").string(),
+                                       (folder / "so").string())),
+            0);
   const auto linked = read_file(folder / "so");
   ASSERT_TRUE(linked);
   for (const Expectation& c : cases) {
     const Bytes expected = test::section_of(*linked, c.section);
     ASSERT_EQ(c.bytes.size(), expected.size()) << c.section << "\n" << c.history;
     const auto at = std::ranges::mismatch(c.bytes, expected).in1;
-    EXPECT_EQ(at, c.bytes.end()) << c.section << " differs at byte " << at - c.bytes.begin() << "\n" << c.history;
+    EXPECT_EQ(at, c.bytes.end()) << c.section << " differs at byte " << at - c.bytes.begin() << "\n"
+                                 << c.history;
   }
 }
 
@@ -82,7 +86,8 @@ void run_random_cases(const char* cpu, uint64_t first_seed, unsigned count) {
       ASSERT_TRUE(image) << image.error().message << "\n" << history;
       ASSERT_EQ(image->offsets.back(), image->bytes.size());
       const std::string section = fmt::format(".case{}_{}", seed, node);
-      source += fmt::format(".section {},\"ax\",@progbits\n{}", section, model.source(fmt::format("c{}_{}_", seed, node)));
+      source += fmt::format(".section {},\"ax\",@progbits\n{}", section,
+                            model.source(fmt::format("c{}_{}_", seed, node)));
       cases.push_back({section, image->bytes, history});
     }
   }
@@ -90,9 +95,15 @@ void run_random_cases(const char* cpu, uint64_t first_seed, unsigned count) {
   expect_same_bytes(source, cases, cpu);
 }
 
-TEST(Splice, RandomEditsGiveTheBytesOfTheAssembler_gfx942) { run_random_cases("gfx942", 1000, 150); }
-TEST(Splice, RandomEditsGiveTheBytesOfTheAssembler_gfx90a) { run_random_cases("gfx90a", 2000, 60); }
-TEST(Splice, RandomEditsGiveTheBytesOfTheAssembler_gfx950) { run_random_cases("gfx950", 3000, 60); }
+TEST(Splice, RandomEditsGiveTheBytesOfTheAssembler_gfx942) {
+  run_random_cases("gfx942", 1000, 150);
+}
+TEST(Splice, RandomEditsGiveTheBytesOfTheAssembler_gfx90a) {
+  run_random_cases("gfx90a", 2000, 60);
+}
+TEST(Splice, RandomEditsGiveTheBytesOfTheAssembler_gfx950) {
+  run_random_cases("gfx950", 3000, 60);
+}
 
 // --- one rule at a time ---
 
@@ -136,7 +147,9 @@ class SpliceRules : public ::testing::Test {
 TEST_F(SpliceRules, LabelsOfAReplacedRangeMoveToTheReplacement) {
   const auto p = splice_all({replace("0", "4", "s_nop 7\ns_nop 8")});
   ASSERT_TRUE(p) << p.error().describe();
-  EXPECT_EQ(listing(*p), "middle: start: s_nop 7\ns_nop 8\ns_branch last\ns_nop 2\ns_cbranch_scc0 start\nlast: s_endpgm\n");
+  EXPECT_EQ(
+      listing(*p),
+      "middle: start: s_nop 7\ns_nop 8\ns_branch last\ns_nop 2\ns_cbranch_scc0 start\nlast: s_endpgm\n");
 }
 
 TEST_F(SpliceRules, LabelsOfADeletedRangeMoveToWhatFollows) {
@@ -148,14 +161,17 @@ TEST_F(SpliceRules, LabelsOfADeletedRangeMoveToWhatFollows) {
 TEST_F(SpliceRules, InsertionComesBehindTheLabelsOfItsPlace) {
   const auto p = splice_all({insert("14", "s_nop 9")});
   ASSERT_TRUE(p) << p.error().describe();
-  EXPECT_EQ(listing(*p), "start: s_nop 0\nmiddle: s_nop 1\ns_branch last\ns_nop 2\ns_cbranch_scc0 start\nlast: s_nop 9\ns_endpgm\n");
+  EXPECT_EQ(listing(*p), "start: s_nop 0\nmiddle: s_nop 1\ns_branch last\ns_nop 2\ns_cbranch_scc0 "
+                         "start\nlast: s_nop 9\ns_endpgm\n");
 }
 
 TEST_F(SpliceRules, InsertionAndReplacementAtOnePlace) {
-  const auto p = splice_all({replace("4", "4", "s_nop 5"), insert("4", "s_nop 3\ns_nop 4"), insert("4", "here: s_nop 6")});
+  const auto p = splice_all(
+      {replace("4", "4", "s_nop 5"), insert("4", "s_nop 3\ns_nop 4"), insert("4", "here: s_nop 6")});
   ASSERT_TRUE(p) << p.error().describe();
-  EXPECT_EQ(listing(*p), "start: s_nop 0\nmiddle: s_nop 3\ns_nop 4\nhere: s_nop 6\ns_nop 5\ns_branch last\ns_nop 2\n"
-                         "s_cbranch_scc0 start\nlast: s_endpgm\n");
+  EXPECT_EQ(listing(*p),
+            "start: s_nop 0\nmiddle: s_nop 3\ns_nop 4\nhere: s_nop 6\ns_nop 5\ns_branch last\ns_nop 2\n"
+            "s_cbranch_scc0 start\nlast: s_endpgm\n");
 }
 
 TEST_F(SpliceRules, NewLabelsServeAllTextsOfTheEdit) {
@@ -177,33 +193,46 @@ TEST_F(SpliceRules, Refusals) {
   EXPECT_EQ(error_of({insert("18", "s_nop 0")}), "changes[0]: there is no instruction 18");
   EXPECT_EQ(error_of({insert("0", ""), replace("0", "2.7", "")}), "changes[1]: there is no instruction 2.7");
   EXPECT_EQ(error_of({replace("8", "4", "s_nop 0")}), "changes[0]: 4 stands before 8");
-  EXPECT_EQ(error_of({replace("0", "8", "s_nop 0"), replace("8", "c", "s_nop 0")}), "changes[1]: overlaps changes[0]");
-  EXPECT_EQ(error_of({replace("4", "4", "s_nop 0"), replace("4", "4", "s_nop 1")}), "changes[1]: overlaps changes[0]");
-  EXPECT_EQ(error_of({replace("0", "8", "s_nop 0"), insert("4", "s_nop 1")}), "changes[1]: overlaps changes[0]");
-  EXPECT_EQ(error_of({insert("4", "s_branch 4")}), "changes[0], line 1, column 1: a branch needs a label, not a number");
+  EXPECT_EQ(error_of({replace("0", "8", "s_nop 0"), replace("8", "c", "s_nop 0")}),
+            "changes[1]: overlaps changes[0]");
+  EXPECT_EQ(error_of({replace("4", "4", "s_nop 0"), replace("4", "4", "s_nop 1")}),
+            "changes[1]: overlaps changes[0]");
+  EXPECT_EQ(error_of({replace("0", "8", "s_nop 0"), insert("4", "s_nop 1")}),
+            "changes[1]: overlaps changes[0]");
+  EXPECT_EQ(error_of({insert("4", "s_branch 4")}),
+            "changes[0], line 1, column 1: a branch needs a label, not a number");
   EXPECT_EQ(error_of({insert("4", "s_nop 0\n  s_cbranch_scc0 nowhere")}),
             "changes[0], line 2, column 3: there is no label 'nowhere'");
-  EXPECT_EQ(error_of({insert("4", "s_nop 0\nlast: s_nop 1")}), "changes[0], line 2, column 1: label 'last' exists already");
+  EXPECT_EQ(error_of({insert("4", "s_nop 0\nlast: s_nop 1")}),
+            "changes[0], line 2, column 1: label 'last' exists already");
   EXPECT_EQ(error_of({insert("4", "new: s_nop 0"), insert("8", "new: s_nop 0")}),
             "changes[1], line 1, column 1: label 'new' exists already");
   EXPECT_EQ(error_of({insert("4", "s_getpc_b64 s[0:1]")}),
             "changes[0], line 1, column 1: s_getpc_b64 needs a symbol@rel32@lo behind it in the same text");
-  EXPECT_EQ(error_of({replace("14", "14", "s_nop 0")}), "changes[0]: control runs off the end of function 'f'");
+  EXPECT_EQ(error_of({replace("14", "14", "s_nop 0")}),
+            "changes[0]: control runs off the end of function 'f'");
   EXPECT_EQ(error_of({replace("14", "14", "")}), "changes[0]: control runs off the end of function 'f'");
   EXPECT_EQ(error_of({replace("0", "14", "")}), "changes[0]: nothing is left of function 'f'");
-  EXPECT_EQ(error_of({replace("0", "0", ".long 0")}),
-            "changes[0], line 1, column 1: expected an instruction or a label; directives are not allowed in an edit");
-  EXPECT_EQ(error_of({insert("0", std::string(40000, ' ')), insert("4", std::string(40000, ' '))}).substr(0, 10), "changes[0]");
+  EXPECT_EQ(error_of({replace("0", "0", ".long 0")}), "changes[0], line 1, column 1: expected an instruction "
+                                                      "or a label; directives are not allowed in an edit");
+  EXPECT_EQ(
+      error_of({insert("0", std::string(40000, ' ')), insert("4", std::string(40000, ' '))}).substr(0, 10),
+      "changes[0]");
   EXPECT_EQ(error_of({insert("0", std::string(40000, '\n')), insert("4", std::string(40000, '\n'))}),
             "changes[1]: more than 65536 bytes of text");
   EXPECT_NE(error_of({insert("4", "s_mov_b32 s0, last@abs32@lo")}).find("only rel32"), std::string::npos);
-  EXPECT_NE(error_of({insert("4", "s_getpc_b64 s[0:1]\ns_add_u32 s0, s0, last@gotpcrel32@lo+4")}).find("gotpcrel32"), std::string::npos);
-  EXPECT_NE(error_of({insert("4", "v_mov_b32 v0, v999")}).find("changes[0], line 1, column 15"), std::string::npos);
+  EXPECT_NE(error_of({insert("4", "s_getpc_b64 s[0:1]\ns_add_u32 s0, s0, last@gotpcrel32@lo+4")})
+                .find("gotpcrel32"),
+            std::string::npos);
+  EXPECT_NE(error_of({insert("4", "v_mov_b32 v0, v999")}).find("changes[0], line 1, column 15"),
+            std::string::npos);
 }
 
 TEST_F(SpliceRules, TheErrorNamesTheChangeThatIsWrong) {
-  EXPECT_EQ(error_of({insert("4", "s_nop 0"), replace("14", "14", "s_nop 0")}), "changes[1]: control runs off the end of function 'f'");
-  EXPECT_EQ(error_of({insert("4", "s_nop 0"), insert("14", "v_bad")}).substr(0, 30), "changes[1], line 1, column 1: ");
+  EXPECT_EQ(error_of({insert("4", "s_nop 0"), replace("14", "14", "s_nop 0")}),
+            "changes[1]: control runs off the end of function 'f'");
+  EXPECT_EQ(error_of({insert("4", "s_nop 0"), insert("14", "v_bad")}).substr(0, 30),
+            "changes[1], line 1, column 1: ");
 }
 
 TEST_F(SpliceRules, FunctionsAreNotJoined) {
@@ -223,9 +252,11 @@ TEST_F(SpliceRules, CodeOutsideFunctionsStays) {
 }
 
 TEST_F(SpliceRules, RemovedGetpcIsNoticed) {
-  base_ = testing::build_program("s_getpc_b64 s[0:1]\n s_add_u32 s0, s0, end@rel32@lo+4\n s_addc_u32 s1, s1, end@rel32@hi+12\n"
-                                 "end: s_endpgm\n");
-  EXPECT_NE(error_of({replace("0", "0", "s_nop 0")}).find("adds to the s_getpc_b64 that this edit removes"), std::string::npos);
+  base_ = testing::build_program(
+      "s_getpc_b64 s[0:1]\n s_add_u32 s0, s0, end@rel32@lo+4\n s_addc_u32 s1, s1, end@rel32@hi+12\n"
+      "end: s_endpgm\n");
+  EXPECT_NE(error_of({replace("0", "0", "s_nop 0")}).find("adds to the s_getpc_b64 that this edit removes"),
+            std::string::npos);
   EXPECT_TRUE(splice_all({replace("0", "c", "s_nop 0")})); // with all that depends on it
   EXPECT_TRUE(splice_all({insert("4", "s_nop 0")}));
 }
