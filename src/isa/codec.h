@@ -62,10 +62,11 @@ class Codec {
   void renew_pool();
   size_t pool_size() const;
 
-  /// The instruction at the start of `code`, or a one-dword Data instruction where LLVM cannot decode it or
-  /// does not encode it back to the same meaning. Null only where fewer than 4 bytes are left. Encoding is
-  /// checked for every instruction when it enters the pool: words == LLVM's encoding of LLVM's decoding, dead
-  /// bits aside.
+  /// The instruction at the start of `code`, or a one-dword Data instruction where LLVM cannot decode it,
+  /// gives it operands the instruction cannot have (no assembler writes such words, and LLVM's encoder and
+  /// printer crash on them), or does not encode it back to the same meaning. Null only where fewer than 4
+  /// bytes are left. Encoding is checked for every instruction when it enters the pool: words == LLVM's
+  /// encoding of LLVM's decoding, dead bits aside.
   const Instruction* decode(ByteSpan code);
 
   /// Assembly text of one instruction without address: "v_add_f32_e32 v0, v1, v2". Where `symbol` is given it

@@ -137,12 +137,15 @@ class Splicer {
       const auto first_new = static_cast<Index>(result_.entries.size());
       bool replaced = false;
       for (; range < ranges_.size() && ranges_[range].begin == i; ++range) {
+        const auto replacement = static_cast<Index>(result_.entries.size());
         add_text(ranges_[range].change);
         if (ranges_[range].end == i) continue;
         replaced = true;
-        for (Index k = i; k < ranges_[range].end; ++k) start_[k] = first_new;
         const auto behind = static_cast<Index>(result_.entries.size());
-        for (Index k = i; k < ranges_[range].end; ++k) self_[k] = behind;
+        for (Index k = i; k < ranges_[range].end; ++k) {
+          start_[k] = k == i ? first_new : replacement; // what is inserted in front of i concerns i only
+          self_[k] = behind;
+        }
         i = ranges_[range].end;
         ++range;
         break;

@@ -316,8 +316,8 @@ class ModelGenerator {
                                             "s_cbranch_vccnz", "s_call_b64 s[30:31],"};
     for (ModelLine& line : lines)
       if (random_.below(8) == 0) {
-        ModelLine branch =
-            sized(branches[random_.below(branches.size())], labels_[random_.below(labels_.size())]);
+        const char* mnemonic = branches[random_.below(branches.size())];
+        ModelLine branch = sized(mnemonic, labels_[random_.below(labels_.size())]);
         branch.labels = line.labels;
         line = std::move(branch);
       }

@@ -96,7 +96,7 @@ void run_random_cases(const char* cpu, uint64_t first_seed, unsigned count) {
 }
 
 TEST(Splice, RandomEditsGiveTheBytesOfTheAssembler_gfx942) {
-  run_random_cases("gfx942", 1000, 150);
+  run_random_cases("gfx942", 1000, 200);
 }
 TEST(Splice, RandomEditsGiveTheBytesOfTheAssembler_gfx90a) {
   run_random_cases("gfx90a", 2000, 60);
@@ -172,6 +172,15 @@ TEST_F(SpliceRules, InsertionAndReplacementAtOnePlace) {
   EXPECT_EQ(listing(*p),
             "start: s_nop 0\nmiddle: s_nop 3\ns_nop 4\nhere: s_nop 6\ns_nop 5\ns_branch last\ns_nop 2\n"
             "s_cbranch_scc0 start\nlast: s_endpgm\n");
+}
+
+// Labels inside the range go to the replacement, not to what is inserted in front of the range.
+TEST_F(SpliceRules, InsertionInFrontOfAReplacedRange) {
+  const auto p = splice_all({insert("0", "s_nop 3"), replace("0", "4", "s_nop 4")});
+  ASSERT_TRUE(p) << p.error().describe();
+  EXPECT_EQ(
+      listing(*p),
+      "start: s_nop 3\nmiddle: s_nop 4\ns_branch last\ns_nop 2\ns_cbranch_scc0 start\nlast: s_endpgm\n");
 }
 
 TEST_F(SpliceRules, NewLabelsServeAllTextsOfTheEdit) {
