@@ -114,15 +114,6 @@ RegRange accumulator(const Instruction& i) {
   return o != nullptr && o->kind == Operand::Kind::Register && is_vector(o->reg.first) ? o->reg : RegRange{};
 }
 
-// The mixed-format instructions take twice as long when A or B is an 8-bit format (cbsz, blgp: 0 and 1),
-// which the instruction's schedule class does not say.
-uint8_t passes(const Instruction& i) {
-  if (i.base_mnemonic.find("f8f6f4") == std::string_view::npos) return i.matrix_passes;
-  const bool bytes = i.mods.cbsz < 2 || i.mods.blgp < 2;
-  const bool large = i.base_mnemonic.find("32x32x64") != std::string_view::npos;
-  return static_cast<uint8_t>((large ? 8 : 4) * (bytes ? 2 : 1));
-}
-
 RegRange wide_store_data(const Instruction& i) {
   if (!i.memory.store) return {};
   const Operand* data = i.find(Role::Vdata);
@@ -148,7 +139,7 @@ HazardTraits HazardRules::traits(const Instruction& i) const {
   t.is = classes(i);
   if ((t.is & (Is::Setreg | Is::Getreg)) != 0) t.hwreg = i.words[0] & 0x3f;
   if ((t.is & (Is::Matrix | Is::Dot)) != 0) t.src_c = accumulator(i);
-  if ((t.is & Is::Matrix) != 0) t.passes = passes(i);
+  if ((t.is & Is::Matrix) != 0) t.passes = i.matrix_passes;
   if ((t.is & Is::Vmem) != 0) {
     t.store_data = wide_store_data(i);
     const Operand* soffset = i.find(Role::Soffset);
