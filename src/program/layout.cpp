@@ -28,8 +28,8 @@ class OffsetPass {
  private:
   void align(const AlignedPoint& p) {
     if (at_ % p.alignment == 0) return;
-    // Take the filler back and fill anew. Its first entry keeps its place, behind the last instruction: ends of
-    // functions are told from it.
+    // Take the filler back and fill anew. Its first entry keeps its place, behind the last instruction: ends
+    // of functions are told from it.
     at_ = align_up(p.filler < p.at ? offsets_[p.filler] : at_, p.alignment);
     for (Index k = p.filler + 1; k < p.at; ++k) offsets_[k] = at_;
   }

@@ -15,9 +15,9 @@ struct TextImage {
   std::vector<uint64_t> offsets; // of each entry in `bytes`; one more at the end: the size
 };
 
-/// Offsets only. Branches have one size, so one pass suffices. Filler in front of an aligned point is kept while
-/// it still ends on the alignment, else replaced by as many s_nop as needed: its first entry then stands for all of
-/// them, the others take the offset of the aligned point and no room.
+/// Offsets only. Branches have one size, so one pass suffices. Filler in front of an aligned point is kept
+/// while it still ends on the alignment, else replaced by as many s_nop as needed: its first entry then
+/// stands for all of them, the others take the offset of the aligned point and no room.
 std::vector<uint64_t> offsets_of(const Program&);
 
 /// Encodes all entries and writes branch distances and references. `section_address(i)`: where other sections

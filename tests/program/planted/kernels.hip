@@ -1,5 +1,6 @@
-// Kernels whose waits and wait states the planted-defect test weakens one by one. Each brings other instructions:
-// global, scalar, LDS and FLAT traffic, barriers, atomics, DPP, lane access, division, f64, packed and matrix work.
+// Kernels whose waits and wait states the planted-defect test weakens one by one. Each brings other
+// instructions: global, scalar, LDS and FLAT traffic, barriers, atomics, DPP, lane access, division, f64,
+// packed and matrix work.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
@@ -8,8 +9,12 @@ using float4_ = float __attribute__((ext_vector_type(4)));
 using float16_ = float __attribute__((ext_vector_type(16)));
 using float2_ = float __attribute__((ext_vector_type(2)));
 
-__device__ static int lane() { return __builtin_amdgcn_workitem_id_x(); }
-__device__ static int index() { return __builtin_amdgcn_workgroup_id_x() * 256 + lane(); }
+__device__ static int lane() {
+  return __builtin_amdgcn_workitem_id_x();
+}
+__device__ static int index() {
+  return __builtin_amdgcn_workgroup_id_x() * 256 + lane();
+}
 __device__ static void barrier() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   __builtin_amdgcn_s_barrier();
@@ -61,7 +66,9 @@ extern "C" __global__ void softmax(float* out, const float* in, int n) {
   float top = -1e30f;
   for (int i = lane(); i < n; i += 256) top = __builtin_fmaxf(top, row[i]);
   for (int d = 32; d > 0; d >>= 1)
-    top = __builtin_fmaxf(top, __builtin_bit_cast(float, __builtin_amdgcn_ds_bpermute((lane() ^ d) * 4, __builtin_bit_cast(int, top))));
+    top =
+        __builtin_fmaxf(top, __builtin_bit_cast(float, __builtin_amdgcn_ds_bpermute(
+                                                           (lane() ^ d) * 4, __builtin_bit_cast(int, top))));
   if ((lane() & 63) == 0) part[lane() >> 6] = top;
   barrier();
   top = __builtin_fmaxf(__builtin_fmaxf(part[0], part[1]), __builtin_fmaxf(part[2], part[3]));
@@ -91,9 +98,11 @@ extern "C" __global__ void histogram(unsigned* bins, const unsigned char* data, 
   __shared__ unsigned local[256];
   local[lane()] = 0;
   barrier();
-  for (int i = index(); i < n; i += 65536) __hip_atomic_fetch_add(&local[data[i]], 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+  for (int i = index(); i < n; i += 65536)
+    __hip_atomic_fetch_add(&local[data[i]], 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
   barrier();
-  const unsigned old = __hip_atomic_fetch_add(&bins[lane()], local[lane()], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  const unsigned old =
+      __hip_atomic_fetch_add(&bins[lane()], local[lane()], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
   if (old + local[lane()] < old) bins[256] = 1;
 }
 
@@ -163,25 +172,26 @@ extern "C" __global__ void dot(float* out, const int* a, const int* b) {
   float s = 0;
   int t = 0;
   for (int k = 0; k < 4; ++k) {
-    s = __builtin_amdgcn_fdot2(__builtin_bit_cast(half2, a[index() + k]), __builtin_bit_cast(half2, b[k]), s, false);
+    s = __builtin_amdgcn_fdot2(__builtin_bit_cast(half2, a[index() + k]), __builtin_bit_cast(half2, b[k]), s,
+                               false);
     t = __builtin_amdgcn_sdot4(a[k], b[index() + k], t, false);
   }
   out[index()] = s * (float)t;
 }
 
 // A chain of matrix instructions whose result is used at once, added to, stored and overwritten.
-#define MATRIX(NAME, VECTOR, ELEMENT, INTRINSIC)                                                                       \
-  extern "C" __global__ void NAME(VECTOR* c, const ELEMENT* a, const ELEMENT* b, const float* f, int n) {              \
-    VECTOR acc = c[lane()], second = c[lane() + 1];                                                                    \
-    for (int k = 0; k < n; ++k) {                                                                                      \
-      const ELEMENT x = a[k * 64 + lane()] + a[k], y = b[k * 64 + lane()] * b[k];                                      \
-      acc = INTRINSIC(x, y, acc, 0, 0, 0);                                                                             \
-      second = INTRINSIC(y, x, acc, 0, 0, 0);                                                                          \
-      acc[1] *= f[k];                                                                                                  \
-      if (n & 1) c[k] = acc;                                                                                           \
-      acc[0] = second[1] * f[k + 1];                                                                                   \
-    }                                                                                                                  \
-    c[lane()] = acc + second;                                                                                          \
+#define MATRIX(NAME, VECTOR, ELEMENT, INTRINSIC)                                                             \
+  extern "C" __global__ void NAME(VECTOR* c, const ELEMENT* a, const ELEMENT* b, const float* f, int n) {    \
+    VECTOR acc = c[lane()], second = c[lane() + 1];                                                          \
+    for (int k = 0; k < n; ++k) {                                                                            \
+      const ELEMENT x = a[k * 64 + lane()] + a[k], y = b[k * 64 + lane()] * b[k];                            \
+      acc = INTRINSIC(x, y, acc, 0, 0, 0);                                                                   \
+      second = INTRINSIC(y, x, acc, 0, 0, 0);                                                                \
+      acc[1] *= f[k];                                                                                        \
+      if (n & 1) c[k] = acc;                                                                                 \
+      acc[0] = second[1] * f[k + 1];                                                                         \
+    }                                                                                                        \
+    c[lane()] = acc + second;                                                                                \
   }
 using float32_ = float __attribute__((ext_vector_type(32)));
 MATRIX(matrix_4x4_f32, float4_, float, __builtin_amdgcn_mfma_f32_4x4x1f32)
