@@ -43,7 +43,8 @@ bool write_all(int fd, ByteSpan bytes) {
 } // namespace
 
 Result<Bytes> read_file(const fs::path& path, uint64_t limit) {
-  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // O_NONBLOCK: a FIFO without a writer is refused below, not waited for.
+  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) return bad_input("{}: {}", path.string(), std::strerror(errno));
   struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return bad_input("{}: {}", path.string(), std::strerror(errno));

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 
 namespace asmevo::cli {
 
@@ -68,6 +69,8 @@ int main(int argc, char** argv) {
     return asmevo::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "asmevo: out of memory\n");
+  } catch (const std::system_error&) { // fmt::print's, for a full disk
+    fmt::print(stderr, "asmevo: cannot write the result to standard output\n");
   } catch (const std::exception& error) {
     fmt::print(stderr, "asmevo: internal error: {}\n", error.what());
   }

@@ -45,7 +45,8 @@ Result<Answer> rebuild_with_edit(const std::string& file, const std::string& tar
     return bad_input("{}: base is node {}; without a run folder only edits of node 0 can be applied",
                      edit_file, edit->base);
   const auto built = rebuild::apply_edit(k0, k0.program(), *edit, 1, *loaded.codec);
-  if (!built) return failed(built.error(), edit_file);
+  // What is wrong with the edit names the edit's file, what is wrong with the object the object's.
+  if (!built) return failed(built.error(), built.error().message.starts_with("edit:") ? edit_file : file);
   ASMEVO_CHECK(write_file(output, built->object));
   print_result(*built, output, json);
   return Answer::Yes;

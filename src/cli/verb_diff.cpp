@@ -65,9 +65,23 @@ Result<Answer> run(const Options& options, bool json) {
                k1.original.program().labels_by_entry()};
   size_t removed = 0, added = 0;
   auto functions = nlohmann::ordered_json::array();
+  const auto whole = [&](const Side& side, const program::Function& f, char sign) {
+    (sign == '-' ? removed : added) += f.end - f.begin;
+    if (!json) fmt::print("{}: only in {}\n", f.name, sign == '-' ? options.k0 : options.candidate);
+    if (!json) print_lines(side, f.begin, f.end, sign, *k0.codec);
+    auto lines = lines_json(side, f.begin, f.end, *k0.codec);
+    const char *has = sign == '-' ? "removed" : "added", *lacks = sign == '-' ? "added" : "removed";
+    functions.push_back({{"function", f.name},
+                         {"hunks", {{{has, std::move(lines)}, {lacks, nlohmann::ordered_json::array()}}}}});
+  };
+  for (const program::Function& f : b.program.functions)
+    if (a.program.find_function(f.name) == nullptr) whole(b, f, '+');
   for (const program::Function& f : a.program.functions) {
     const program::Function* g = b.program.find_function(f.name);
-    if (g == nullptr) return bad_input("{} has no function '{}'", options.candidate, f.name);
+    if (g == nullptr) {
+      whole(a, f, '-');
+      continue;
+    }
     const auto hunks = program::diff(a.program, f, b.program, *g);
     if (hunks.empty()) continue;
     if (!json) fmt::print("{}:\n", f.name);

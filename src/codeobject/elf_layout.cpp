@@ -94,6 +94,7 @@ class ElfPlanner {
       if (section.alignment > largest_alignment)
         return unsupported("section {}: alignment {:#x} is too large", section.name, section.alignment);
     }
+    uint64_t last_offset = 0;
     for (size_t i = 0; i < layout_.segments_.size(); ++i) {
       const Segment& segment = layout_.segments_[i];
       if (segment.type != PT_LOAD) continue;
@@ -102,8 +103,11 @@ class ElfPlanner {
       if ((page & (page - 1)) != 0 || (page > 1 && (segment.offset - segment.address) % page != 0))
         return unsupported("segment {}: offset {:#x} and address {:#x} disagree modulo {:#x}", i,
                            segment.offset, segment.address, page);
-      if (!loads_.empty() && segment.offset < layout_.segments_[loads_.back().segment].offset)
+      // A segment without bytes in the file (.bss alone) may name any place there, and does once others
+      // moved.
+      if (segment.file_size != 0 && segment.offset < last_offset)
         return unsupported("segment {}: loaded segments are not in file order", i);
+      if (segment.file_size != 0) last_offset = segment.offset;
       loads_.push_back({i, {}, 0, 0, 0});
     }
     load_of_.assign(k0_.sections().size(), no_load);

@@ -14,7 +14,7 @@ namespace asmevo::program {
 
 struct Change {
   // A range of ids, both inclusive, replaced by `text`; or, where before is set, `text` inserted in front of
-  // it.
+  // it and behind its labels: what branches to the instruction runs the text too.
   std::optional<InstrId> first, last, before;
   std::string text;
 };

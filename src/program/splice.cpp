@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 namespace asmevo::program {
@@ -264,13 +265,43 @@ class Splicer {
 
   // --- what must still hold ---
 
+  // s_getpc_b64 and the two additions to it stand or fall together: one of them alone computes no address.
   Outcome check_bases() const {
-    for (const Entry& e : result_.entries)
-      if (e.reference != no_index && result_.references[e.reference].base == lost_base)
+    struct Halves {
+      bool low = false, high = false;
+    };
+    std::map<Index, Halves> pairs;
+    for (const Reference& r : result_.references)
+      if (r.base != no_index && r.base != lost_base) pairs.try_emplace(r.base);
+    for (const Entry& e : result_.entries) {
+      if (e.reference == no_index) continue;
+      const Reference& r = result_.references[e.reference];
+      if (r.base == lost_base)
         return fail(
             change_at(base_.references[e.reference].base),
             fmt::format("instruction {} adds to the s_getpc_b64 that this edit removes", e.id.text()));
+      if (r.base == no_index) continue;
+      const bool low = r.use == isa::SymbolUse::Rel32Lo || r.use == isa::SymbolUse::GotPcRel32Lo;
+      (low ? pairs[r.base].low : pairs[r.base].high) = true;
+    }
+    for (const auto& [base, halves] : pairs)
+      if (!halves.low || !halves.high)
+        return fail(change_of_addition(base),
+                    fmt::format("the s_getpc_b64 at {} is left without its {}",
+                                result_.entries[base].id.text(), halves.low ? "s_addc_u32" : "s_add_u32"));
     return {};
+  }
+
+  // The change that removed an addition to the s_getpc_b64 at `base` of the result.
+  size_t change_of_addition(Index base) const {
+    for (Index i = 0; i < base_.entries.size(); ++i) {
+      const uint32_t reference = base_.entries[i].reference;
+      if (reference == no_index || result_.references[reference].base != base) continue;
+      const Index now = self_[i];
+      if (now >= result_.entries.size() || result_.entries[now].id != base_.entries[i].id)
+        return change_at(i);
+    }
+    return 0;
   }
 
   // The change that replaced old entry i, or the last one in front of it.

@@ -121,6 +121,13 @@ TEST(Files, DevicesStayDevices) {
   EXPECT_EQ(entries(folder.path()), 2U);
 }
 
+TEST(Files, AFifoIsRefusedAndNotWaitedFor) {
+  const ScratchFolder folder;
+  const fs::path fifo = folder.path() / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_NE(contents(fifo).find("not a regular file"), std::string::npos);
+}
+
 TEST(Files, ReadRefusals) {
   const ScratchFolder folder;
   EXPECT_NE(read_file(folder / "none").error().message.find("none"), std::string::npos);

@@ -219,6 +219,19 @@ TEST(ElfLayout, MetadataNoteGrows) {
   }
 }
 
+// .bss alone in a segment keeps its file offset when others move past it; the result must be good for another
+// growth.
+TEST(ElfLayout, GrownObjectsGrowAgain) {
+  for (Bytes bytes : sample_objects())
+    for (int round = 0; round < 3; ++round) {
+      const CodeObject object = CodeObject::parse(bytes).value();
+      const size_t text = object.find_section(".text").value();
+      bytes = resized(object, text, object.sections()[text].size + 0x1100);
+      ASSERT_FALSE(bytes.empty());
+      ASSERT_TRUE(CodeObject::parse(bytes));
+    }
+}
+
 TEST(ElfLayout, ShrinkingMovesNothing) {
   const CodeObject k0 = parsed(samples::compile());
   const size_t text = *k0.find_section(".text");

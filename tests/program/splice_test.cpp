@@ -260,6 +260,19 @@ TEST_F(SpliceRules, CodeOutsideFunctionsStays) {
   EXPECT_EQ(error_of({insert("0", "s_nop 0")}), "changes[0]: 0 to 0 is not inside one function");
 }
 
+TEST_F(SpliceRules, HalfOfAnAddressPairIsNoticed) {
+  base_ = testing::build_program(
+      "s_getpc_b64 s[0:1]\n s_add_u32 s0, s0, end@rel32@lo+4\n s_addc_u32 s1, s1, end@rel32@hi+12\n"
+      "end: s_endpgm\n");
+  EXPECT_EQ(error_of({insert("0", "s_nop 0"), replace("4", "4", "s_nop 0")}),
+            "changes[1]: the s_getpc_b64 at 0 is left without its s_add_u32");
+  EXPECT_EQ(error_of({replace("c", "c", "")}),
+            "changes[0]: the s_getpc_b64 at 0 is left without its s_addc_u32");
+  EXPECT_EQ(error_of({replace("4", "c", "s_nop 0")}),
+            "changes[0]: the s_getpc_b64 at 0 is left without its s_add_u32");
+  EXPECT_EQ(error_of({replace("0", "c", "s_nop 0")}), "no error");
+}
+
 TEST_F(SpliceRules, RemovedGetpcIsNoticed) {
   base_ = testing::build_program(
       "s_getpc_b64 s[0:1]\n s_add_u32 s0, s0, end@rel32@lo+4\n s_addc_u32 s1, s1, end@rel32@hi+12\n"
