@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -174,8 +176,11 @@ Result<Answer> compare(const Options& options, bool json) {
     const Function* original = a.find_function(function.name);
     std::vector<Finding> before;
     if (original != nullptr) before = check_function(k0.original.object, a, *original, true);
-    report.add(printer, function,
-               program::new_findings(a, before, b, check_function(k1.original.object, b, function, true)));
+    std::vector<Finding> fresh =
+        program::new_findings(a, before, b, check_function(k1.original.object, b, function, true));
+    if (original != nullptr)
+      std::ranges::move(program::removed_barriers(a, *original, b, function), std::back_inserter(fresh));
+    report.add(printer, function, fresh);
   }
   return report.finish(true);
 }

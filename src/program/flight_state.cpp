@@ -15,6 +15,11 @@ constexpr uint32_t capacity(FlightClass c) {
   return c == FlightClass::Vmem ? 63 : c == FlightClass::Lds ? 15 : 1; // unordered ones: one score for all
 }
 
+// Bits of the n youngest operations.
+constexpr uint64_t youngest(unsigned n) {
+  return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;
+}
+
 } // namespace
 
 std::string_view counter_name(FlightClass c) {
@@ -33,17 +38,21 @@ void FlightState::issue(FlightClass c) {
   }
   ++l.upper;
   l.lower = std::max(l.lower, l.upper - std::min(l.upper, capacity(c)));
+  uint64_t& history = lds_history_[static_cast<size_t>(c)];
+  history = (history << 1) & youngest(capacity(c));
 }
 
 void FlightState::mark(FlightClass c, uint16_t unit, Index producer) {
   scores_[slot(c, unit)] = line(c).upper;
   producers_[slot(c, unit)] = producer;
+  if (unit == lds_bytes) lds_history_[static_cast<size_t>(c)] |= 1;
 }
 
 void FlightState::complete(FlightClass c, unsigned n) {
   Line& l = line(c);
   if (!in_order(c) && n != 0) return;
   l.lower = std::max(l.lower, l.upper - std::min<uint32_t>(l.upper, n));
+  lds_history_[static_cast<size_t>(c)] &= youngest(n);
 }
 
 void FlightState::forget(uint16_t unit) {
@@ -62,7 +71,10 @@ bool FlightState::merge_class(FlightClass c, const FlightState& other) {
   const auto moved = [&](const Line& l, uint32_t score) {
     return score <= l.lower ? 0 : score + upper - l.upper;
   };
-  bool changed = upper != mine.upper - mine.lower;
+  uint64_t& history = lds_history_[static_cast<size_t>(c)];
+  const uint64_t both = history | other.lds_history_[static_cast<size_t>(c)];
+  bool changed = upper != mine.upper - mine.lower || both != history;
+  history = both;
   line(c) = {upper, 0};
   for (size_t u = 0; u < unit_count; ++u) {
     const size_t at = static_cast<size_t>(c) * unit_count + u;

@@ -14,6 +14,7 @@
 #include "program/program.h"
 
 #include <array>
+#include <bit>
 #include <vector>
 
 namespace asmevo::program {
@@ -43,6 +44,10 @@ class FlightState {
   /// How many operations of its class were issued after it: the n of the s_waitcnt that completes it. 0 for
   /// classes that only a wait for 0 completes.
   unsigned age(FlightClass c, uint16_t unit) const;
+  /// How many operations of the class that write LDS are in flight.
+  unsigned lds_writes(FlightClass c) const {
+    return static_cast<unsigned>(std::popcount(lds_history_[static_cast<size_t>(c)]));
+  }
   Index producer(FlightClass c, uint16_t unit) const { return producers_[slot(c, unit)]; }
 
   /// An operation of the class issues; its results are marked with `mark` afterwards.
@@ -70,6 +75,8 @@ class FlightState {
 
   bool known_ = false; // some path has reached here
   std::array<Line, class_count> lines_{};
+  std::array<uint64_t, class_count>
+      lds_history_{}; // bit k: the operation issued k ago is in flight and writes LDS
   std::array<uint32_t, class_count * unit_count> scores_{};
   std::array<Index, class_count * unit_count> producers_{};
 };

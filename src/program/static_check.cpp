@@ -1,13 +1,16 @@
 #include "program/static_check.h"
 
 #include "program/clause_check.h"
+#include "program/diff.h"
 #include "program/exec_check.h"
 #include "program/finding_list.h"
 #include "program/hazard_check.h"
 #include "program/resource_check.h"
 #include "program/wait_check.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -65,7 +68,56 @@ bool take_same_place(Known& known, const Place& place) {
   return true;
 }
 
+// A wait that is dropped in front of a barrier where K0 had LDS writes in flight already shows in their
+// number only. The i-th largest number of the candidate must not be above K0's.
+void add_deeper(const Program& k0, const std::vector<Finding>& of_k0, const Program& candidate,
+                const std::vector<Finding>& of_candidate, std::vector<Finding>& fresh) {
+  std::map<Likeness, std::vector<unsigned>> known;
+  for (const Finding& f : of_k0)
+    if (f.in_flight != 0) known[likeness(k0, f)].push_back(f.in_flight);
+  for (auto& [like, numbers] : known) std::ranges::sort(numbers, std::greater());
+  std::map<Likeness, std::vector<const Finding*>> now;
+  for (const Finding& f : of_candidate)
+    if (f.in_flight != 0) now[likeness(candidate, f)].push_back(&f);
+  const auto place = [](const Finding& f) { return std::tuple(f.rule, f.producer, f.consumer); };
+  std::set<std::tuple<std::string, Index, Index>> reported;
+  for (const Finding& f : fresh) reported.insert(place(f));
+  for (auto& [like, findings] : now) {
+    std::ranges::sort(findings, [](const Finding* a, const Finding* b) {
+      return std::pair(b->in_flight, a->consumer) < std::pair(a->in_flight, b->consumer);
+    });
+    const std::vector<unsigned>& numbers = known[like];
+    for (size_t i = 0; i < std::min(findings.size(), numbers.size()); ++i)
+      if (findings[i]->in_flight > numbers[i] && reported.insert(place(*findings[i])).second)
+        fresh.push_back(*findings[i]);
+  }
+}
+
+size_t barriers(const Program& p, Index begin, Index end) {
+  size_t count = 0;
+  for (Index i = begin; i < end; ++i) count += p.instruction(i).issue == isa::IssueClass::Barrier ? 1 : 0;
+  return count;
+}
+
 } // namespace
+
+std::vector<Finding> removed_barriers(const Program& k0, const Function& k0_function,
+                                      const Program& candidate, const Function& function) {
+  if (barriers(candidate, function.begin, function.end) >= barriers(k0, k0_function.begin, k0_function.end))
+    return {};
+  FindingList findings(candidate);
+  for (const Hunk& h : diff(k0, k0_function, candidate, function)) {
+    if (barriers(candidate, h.begin, h.end) >= barriers(k0, h.k0_begin, h.k0_end)) continue;
+    Finding finding;
+    finding.kind = FindingKind::Barrier;
+    finding.rule = "barrier-removed";
+    finding.consumer = std::min(h.begin, function.end - 1);
+    finding.possible = true;
+    finding.missing = "s_barrier";
+    findings.add(std::move(finding));
+  }
+  return findings.take();
+}
 
 std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>& of_k0,
                                   const Program& candidate, const std::vector<Finding>& of_candidate) {
@@ -87,6 +139,7 @@ std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>&
       --k.left;
     }
   }
+  add_deeper(k0, of_k0, candidate, of_candidate, fresh);
   return fresh;
 }
 

@@ -37,6 +37,7 @@ struct Finding {
   // Two instructions that are right or wrong depending on what is not in the code, such as LDS addresses. Not
   // a mistake by itself; one that an edit brings in deserves a look.
   bool possible = false;
+  unsigned in_flight = 0; // at a barrier: how many operations that write LDS are not waited for
 };
 
 struct CheckOptions {
@@ -55,5 +56,10 @@ std::vector<Finding> check(const Program&, const Function&, const Cfg&, const Ch
 /// ids are matched first, so what is reported is what an edit brought.
 std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>& of_k0,
                                   const Program& candidate, const std::vector<Finding>& of_candidate);
+
+/// Places of a candidate where K0 has an s_barrier and it has none any more, when it has fewer of them in
+/// all. Possible findings: a barrier may be one too many, but nothing in the code says so.
+std::vector<Finding> removed_barriers(const Program& k0, const Function& k0_function,
+                                      const Program& candidate, const Function& function);
 
 } // namespace asmevo::program

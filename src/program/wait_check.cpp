@@ -162,6 +162,7 @@ class WaitCheck {
       finding.possible = true;
       finding.producer = state_.producer(c, FlightState::lds_bytes);
       finding.consumer = at;
+      finding.in_flight = state_.lds_writes(c);
       finding.object = "LDS";
       finding.register_class = "lds";
       finding.missing =

@@ -2,6 +2,8 @@
 #include "isa/hazards.h"
 #include "program/static_check.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace asmevo::program {
@@ -22,6 +24,56 @@ TEST(StaticCheck, FindingNamesBothInstructions) {
   EXPECT_EQ(f.consumer_id.text(), "c");
   EXPECT_EQ(f.register_class, "vgpr");
   EXPECT_EQ(f.message, "vmcnt: v_mov_b32 at c after global_load_dword at 4, v1: missing s_waitcnt vmcnt(0)");
+}
+
+// New findings of `text` against `k0`, possible ones included; removed barriers too.
+std::vector<Finding> compared(std::string_view k0_text, std::string_view text) {
+  CheckOptions options;
+  options.possible = true;
+  const Program k0 = build_program(k0_text), now = build_program(text);
+  const auto check_all = [&](const Program& p) {
+    return check(p, p.functions[0], Cfg::build(p, p.functions[0]), options);
+  };
+  std::vector<Finding> fresh = new_findings(k0, check_all(k0), now, check_all(now));
+  std::ranges::move(removed_barriers(k0, k0.functions[0], now, now.functions[0]), std::back_inserter(fresh));
+  return fresh;
+}
+
+// A software pipeline has LDS-DMA in flight at its barriers anyway; dropping or weakening the wait adds to
+// it.
+TEST(StaticCheck, MoreLdsWritesInFlightAtABarrierThanK0Has) {
+  const auto pipeline = [](std::string_view wait) {
+    std::string text;
+    for (int k = 0; k < 6; ++k) text += "buffer_load_dword v0, s[0:3], 0 offen lds\n";
+    return text + std::string(wait) + "s_barrier\nds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\ns_endpgm\n";
+  };
+  const std::string k0 = pipeline("s_waitcnt vmcnt(2)\n");
+  EXPECT_TRUE(compared(k0, k0).empty());
+  EXPECT_TRUE(compared(k0, pipeline("s_waitcnt vmcnt(1)\n")).empty());
+  for (const char* weaker : {"", "s_waitcnt vmcnt(3)\n", "s_waitcnt lgkmcnt(0)\n"}) {
+    const auto fresh = compared(k0, pipeline(weaker));
+    ASSERT_EQ(fresh.size(), 1U) << weaker;
+    EXPECT_EQ(fresh[0].rule, "lds-dma-at-barrier");
+    EXPECT_TRUE(fresh[0].possible);
+  }
+}
+
+TEST(StaticCheck, RemovedBarriers) {
+  const std::string k0 = "ds_write_b32 v0, v1\ns_waitcnt lgkmcnt(0)\ns_barrier\nds_read_b32 v2, v3\n"
+                         "s_waitcnt lgkmcnt(0)\ns_barrier\nds_write_b32 v0, v2\ns_endpgm\n";
+  EXPECT_TRUE(compared(k0, k0).empty());
+  std::string one = k0;
+  one.erase(one.rfind("s_barrier\n"), 10);
+  ASSERT_EQ(compared(k0, one).size(), 1U);
+  EXPECT_EQ(compared(k0, one)[0].rule, "barrier-removed");
+  EXPECT_EQ(compared(k0, one)[0].kind, FindingKind::Barrier);
+  one.erase(one.find("s_barrier\n"), 10);
+  EXPECT_EQ(compared(k0, one).size(), 2U);
+  // One that only moved, or one more, is none.
+  EXPECT_TRUE(compared(k0, "s_barrier\n" + one.substr(0, one.find("ds_read")) + "s_barrier\n" +
+                               one.substr(one.find("ds_read")))
+                  .empty());
+  EXPECT_TRUE(compared(k0, "s_barrier\n" + k0).empty());
 }
 
 TEST(StaticCheck, ExecKnownZero) {
