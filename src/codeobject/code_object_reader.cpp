@@ -1,5 +1,7 @@
 #include "codeobject/code_object_reader.h"
 
+#include "codeobject/printable.h"
+
 #include <algorithm>
 #include <elf.h>
 
@@ -235,6 +237,20 @@ Status CodeObjectReader::read_tables() {
   return {};
 }
 
+// A launch or a call that goes by this symbol must end at an instruction of its section.
+Status CodeObjectReader::check_function(const Symbol& symbol) const {
+  if (symbol.type() != STT_FUNC || symbol.section == SHN_UNDEF || symbol.section >= section_count_) return {};
+  const Section& section = object_.sections_[symbol.section];
+  const uint64_t offset = symbol.value - section.address; // wraps to far outside where it is in front
+  if (offset > section.size || symbol.size > section.size - offset)
+    return bad_input("function {}: {:#x} + {:#x} is outside section {}", printable(symbol.name), symbol.value,
+                     symbol.size, section_name(object_, symbol.section));
+  if (symbol.value % 4 != 0)
+    return bad_input("function {}: address {:#x} is not a multiple of 4", printable(symbol.name),
+                     symbol.value);
+  return {};
+}
+
 Result<std::vector<Symbol>> CodeObjectReader::read_symbols(size_t index) {
   const Section& table = object_.sections_[index];
   const std::string_view name = section_name(object_, index);
@@ -253,6 +269,7 @@ Result<std::vector<Symbol>> CodeObjectReader::read_symbols(size_t index) {
     auto text = read_string(object_.sections_[table.link], raw.st_name, "symbol name");
     if (!text) return failed(text.error(), fmt::format("symbol {} of {}", symbols.size(), name));
     symbol.name = *std::move(text);
+    ASMEVO_CHECK(check_function(symbol));
     symbols.push_back(std::move(symbol));
   }
   return symbols;

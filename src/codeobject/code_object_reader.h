@@ -22,6 +22,7 @@ class CodeObjectReader {
   Status check_segment_of(size_t index) const;
   Status read_tables();
   Result<std::vector<Symbol>> read_symbols(size_t section);
+  Status check_function(const Symbol& symbol) const;
   Status read_relocations(size_t section);
   Result<std::string> read_string(const Section& table, uint64_t offset, std::string_view what);
   // code_object_kernels.cpp: what makes it a code object

@@ -202,6 +202,14 @@ TEST(BadCodeObject, Symbols) {
   v = Victim();
   v.symbol(".dynsym", "call", [](Elf64_Sym& s) { s.st_shndx = 200; });
   EXPECT_THAT(refusal(v.bytes), HasSubstr("section 200"));
+  for (const uint64_t off : {uint64_t{1} << 32, uint64_t{2}}) {
+    v = Victim();
+    v.symbol(".dynsym", "call", [&](Elf64_Sym& s) { s.st_value += off; });
+    EXPECT_THAT(refusal(v.bytes), HasSubstr("function call"));
+  }
+  v = Victim();
+  v.symbol(".symtab", "call", [](Elf64_Sym& s) { s.st_size += uint64_t{1} << 32; });
+  EXPECT_THAT(refusal(v.bytes), HasSubstr("is outside section .text"));
   // A string table that ends without a zero.
   v = Victim();
   v.section(".strtab", [](Elf64_Shdr& s) { s.sh_size -= 1; });
