@@ -247,7 +247,10 @@ class Splicer {
     if (r.use == isa::SymbolUse::Branch) return;
     const isa::Operand* sum = result_.instruction(use.at).find(isa::Role::Src0);
     int64_t distance = result_.instruction(use.at).bytes() - 4;
-    for (Index k = use.at; sum != nullptr && k-- > use.text_begin;) {
+    // It may stand in front of the text: an edit can replace an addition alone.
+    constexpr Index reach = 16;
+    const Index earliest = std::min(use.text_begin, use.at - std::min(use.at, reach));
+    for (Index k = use.at; sum != nullptr && k-- > earliest;) {
       const isa::Instruction& i = result_.instruction(k);
       if (i.is("s_getpc_b64") && i.writes(sum->reg)) {
         r.base = k;

@@ -271,6 +271,9 @@ TEST_F(SpliceRules, HalfOfAnAddressPairIsNoticed) {
   EXPECT_EQ(error_of({replace("4", "c", "s_nop 0")}),
             "changes[0]: the s_getpc_b64 at 0 is left without its s_add_u32");
   EXPECT_EQ(error_of({replace("0", "c", "s_nop 0")}), "no error");
+  // The same text again, without the s_getpc_b64 in it.
+  EXPECT_EQ(error_of({replace("4", "4", "s_add_u32 s0, s0, end@rel32@lo+4")}), "no error");
+  EXPECT_EQ(error_of({replace("c", "c", "s_addc_u32 s1, s1, end@rel32@hi+12")}), "no error");
 }
 
 TEST_F(SpliceRules, RemovedGetpcIsNoticed) {
