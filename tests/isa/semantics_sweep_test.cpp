@@ -2,6 +2,7 @@
 // words.
 #include "isa/codec.h"
 #include "isa/random_words.h"
+#include "isa/register_names.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,11 +14,7 @@
 namespace asmevo::isa {
 namespace {
 
-std::set<std::string> names(const StaticVector<RegRange, 8>& ranges) {
-  std::set<std::string> all;
-  for (const RegRange& r : ranges) all.insert(name(r));
-  return all;
-}
+using test::names;
 
 class SemanticsOn : public testing::TestWithParam<const char*> {
  protected:

@@ -1,6 +1,7 @@
 // What instructions read, write and do: facts of the CDNA3 ISA manual (chapters 4 to 12 and the instruction
 // lists), one line an instruction, against what the codec says of the parsed text.
 #include "isa/codec.h"
+#include "isa/register_names.h"
 #include "isa/semantics.h"
 
 #include <fmt/format.h>
@@ -12,11 +13,7 @@
 namespace asmevo::isa {
 namespace {
 
-std::set<std::string> names(const StaticVector<RegRange, 8>& ranges) {
-  std::set<std::string> all;
-  for (const RegRange& r : ranges) all.insert(name(r));
-  return all;
-}
+using test::names;
 
 std::set<std::string> split(std::string_view text) {
   std::set<std::string> all;
