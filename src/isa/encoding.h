@@ -1,5 +1,5 @@
 // The microcode formats of GFX9 (CDNA3 ISA, chapter 13): which family a word belongs to, how long the
-// instruction is, where the fields stand. Knows bits only, no meanings; private to isa/.
+// instruction is, where the fields stand. Knows bits only, no meanings.
 #pragma once
 
 #include "isa/instruction.h"

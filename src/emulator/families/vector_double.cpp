@@ -1,0 +1,9 @@
+#include "emulator/lanes.h"
+
+namespace asmevo::emulator {
+
+OpcodeRows vector_double_rows() {
+  return {};
+}
+
+} // namespace asmevo::emulator

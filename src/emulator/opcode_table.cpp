@@ -1,0 +1,47 @@
+#include "emulator/opcode_table.h"
+
+#include <string>
+#include <unordered_map>
+
+namespace asmevo::emulator {
+
+namespace {
+
+using Table = std::unordered_map<std::string_view, const OpcodeRow*>;
+
+const Table& table() {
+  static const Table all = [] {
+    Table t;
+    for (const OpcodeRows rows :
+         {scalar_arithmetic_rows(), scalar_control_rows(), scalar_memory_rows(), vector_float_rows(),
+          vector_half_rows(), vector_double_rows(), transcendental_rows(), vector_convert_rows(),
+          small_float_rows(), vector_integer_rows(), vector_move_rows(), vector_compare_rows(), packed_rows(),
+          dot_product_rows(), matrix_rows(), sparse_matrix_rows(), lds_rows(), buffer_rows(), flat_rows()})
+      for (const OpcodeRow& row : rows) t.emplace(row.mnemonic, &row);
+    return t;
+  }();
+  return all;
+}
+
+const OpcodeRow* find_row(std::string_view mnemonic) {
+  const auto at = table().find(mnemonic);
+  return at == table().end() ? nullptr : at->second;
+}
+
+} // namespace
+
+Handler find_handler(const isa::Instruction& instruction) {
+  const OpcodeRow* row = find_row(instruction.base_mnemonic);
+  if (row == nullptr) return nullptr;
+  return instruction.mods.clamp && row->run_clamped != nullptr ? row->run_clamped : row->run;
+}
+
+bool implements(std::string_view base_mnemonic) {
+  return find_row(base_mnemonic) != nullptr;
+}
+
+size_t opcode_row_count() {
+  return table().size();
+}
+
+} // namespace asmevo::emulator
