@@ -41,6 +41,7 @@ program::CheckOptions check_options(const CodeObject& object, const std::string&
     options.allocated_vgprs = codeobject::allocated_vgprs(kernel->descriptor, object.target());
     options.accum_offset = codeobject::accum_offset(kernel->descriptor, object.target());
     options.allocated_sgprs = codeobject::allocated_sgprs(kernel->descriptor, object.target());
+    options.lds_bytes = kernel->descriptor.group_segment_fixed_size;
   }
   return options;
 }

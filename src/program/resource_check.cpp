@@ -1,5 +1,7 @@
 #include "program/resource_check.h"
 
+#include "program/memory_reference.h"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -39,7 +41,7 @@ class ResourceCheck {
     for (Index i = block.begin; i < block.end; ++i) {
       const Instruction& instruction = program_.instruction(i);
       registers(i, instruction);
-      if (options_.lds_bytes != 0) lds(i, instruction);
+      lds(i, instruction);
       track(i, instruction);
     }
   }
@@ -59,34 +61,31 @@ class ResourceCheck {
       }
   }
 
-  // The address is base + offset; of two offsets each counts in elements, 64 of them with st64.
+  // Beyond what a compute unit has is wrong however much the launch adds. An unknown address may be negative
+  // and bring a large offset back.
   void lds(Index at, const Instruction& i) {
-    if (i.memory.kind != isa::MemoryKind::Lds || i.memory.bytes == 0) return;
+    if (i.memory.kind != isa::MemoryKind::Lds || i.memory.bytes == 0 || modes_.skipped(at)) return;
     const isa::Operand* address = i.find(isa::Role::Vaddr);
-    if (address == nullptr || modes_.indexed(at)) return;
-    const auto base = constants_.find(address->reg.first);
-    if (base == constants_.end()) return;
-    const uint64_t last = base->second + furthest_offset(i);
-    if (last <= options_.lds_bytes) return;
+    if (address == nullptr) return;
+    const auto base = modes_.indexed(at) ? constants_.end() : constants_.find(address->reg.first);
+    const bool known = base != constants_.end();
+    int64_t end = 0;
+    for (const MemoryReference::Span& span : memory_reference(i).spans)
+      end = std::max(end, span.offset + span.bytes);
+    if (known) end += base->second;
+    const bool certain = known && end > isa::limits(program_.target).lds_bytes;
+    if (!certain && (!options_.possible || !options_.lds_bytes || end <= *options_.lds_bytes)) return;
     Finding finding;
     finding.kind = FindingKind::Resource;
     finding.rule = "lds-out-of-range";
     finding.consumer = at;
+    finding.possible = !certain;
     finding.object = "LDS";
     finding.register_class = "lds";
-    finding.missing = fmt::format("LDS: the access ends at byte {} of {}", last, options_.lds_bytes);
+    finding.missing =
+        fmt::format("LDS: {} ends at byte {} of {}", known ? "the access" : "from address 0 the access", end,
+                    certain ? isa::limits(program_.target).lds_bytes : *options_.lds_bytes);
     findings_.add(std::move(finding));
-  }
-
-  static uint64_t furthest_offset(const Instruction& i) {
-    const auto offset = static_cast<uint32_t>(i.mods.offset);
-    const bool two = i.base_mnemonic.find("2_b") != std::string_view::npos ||
-                     i.base_mnemonic.find("2st64") != std::string_view::npos ||
-                     i.base_mnemonic.find("xchg2") != std::string_view::npos;
-    if (!two) return uint64_t{offset} + i.memory.bytes;
-    const uint64_t element = i.memory.bytes / 2U;
-    const uint64_t stride = i.base_mnemonic.find("st64") != std::string_view::npos ? 64 * element : element;
-    return std::max(offset & 0xff, offset >> 8 & 0xff) * stride + element;
   }
 
   // v_mov_b32 of an immediate, until the register is written again.

@@ -1,4 +1,5 @@
-// Registers beyond the allocation, and LDS accesses at constant addresses beyond the workgroup's LDS.
+// Registers beyond the allocation, and LDS accesses beyond the workgroup's LDS: at addresses that are
+// constants of the same basic block, or with an offset that is beyond it by itself.
 #pragma once
 
 #include "program/finding_list.h"

@@ -1,5 +1,6 @@
 #include "program/static_check.h"
 
+#include "program/barrier_check.h"
 #include "program/clause_check.h"
 #include "program/diff.h"
 #include "program/exec_check.h"
@@ -32,6 +33,7 @@ std::vector<Finding> check(const Program& program, const Function& function, con
   FindingList findings(program);
   const VectorModes modes = VectorModes::compute(program, function, cfg);
   if (options.waits || options.barriers) check_waits(program, function, cfg, modes, options, findings);
+  if (options.barriers && options.possible) check_barriers(program, function, cfg, findings);
   if (options.wait_states) check_wait_states(program, function, cfg, modes, options, findings);
   if (options.wait_states) check_clauses(program, cfg, findings);
   if (options.exec) check_exec(program, function, cfg, findings);

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "program/cfg.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ namespace asmevo::program {
 enum class FindingKind : uint8_t {
   MissingWait,       // a register used while an asynchronous operation on it is in flight
   MissingWaitStates, // fewer wait states than the hazard needs
-  Barrier,           // LDS traffic not waited for before s_barrier
+  Barrier,           // LDS traffic not waited for before s_barrier, a barrier that not all waves may run
   Exec,              // vector instruction with EXEC known to be 0
   Resource,          // a register beyond the allocation, an LDS offset beyond the workgroup's
 };
@@ -45,7 +46,9 @@ struct CheckOptions {
   bool possible = false; // report possible findings too
   // From the descriptor; 0: not checked.
   unsigned allocated_vgprs = 0, accum_offset = 0, allocated_sgprs = 0;
-  unsigned lds_bytes = 0; // of a workgroup, dynamic LDS included
+  // LDS of a workgroup, if known: what the descriptor says. A launch may add dynamic LDS behind it, of which
+  // the object says nothing, so that an access there is a possible finding only.
+  std::optional<uint32_t> lds_bytes;
 };
 
 /// Findings of one function, in address order, deduplicated by (rule, producer, consumer).

@@ -101,25 +101,55 @@ TEST(StaticCheck, Registers) {
   EXPECT_EQ(findings[2].object, "s16");
 }
 
-TEST(StaticCheck, LdsAtConstantAddresses) {
+// What an LDS access ends at, by its text; of a workgroup with `bytes` by the descriptor.
+std::string lds_found(std::string_view text, std::optional<uint32_t> bytes, bool possible = true,
+                      isa::Gfx gfx = isa::Gfx::gfx942) {
   CheckOptions options;
-  options.lds_bytes = 1024;
-  EXPECT_TRUE(check_text("v_mov_b32_e32 v0, 0\nds_write_b32 v0, v1 offset:1020\nds_write2_b32 v0, v1, v2 "
-                         "offset0:254 offset1:255\ns_endpgm\n",
-                         options)
-                  .empty());
-  const auto one = check_text("v_mov_b32_e32 v0, 4\nds_write_b32 v0, v1 offset:1020\ns_endpgm\n", options);
-  ASSERT_EQ(one.size(), 1U);
-  EXPECT_EQ(one[0].rule, "lds-out-of-range");
-  EXPECT_EQ(one[0].missing, "LDS: the access ends at byte 1028 of 1024");
-  EXPECT_EQ(
-      check_text("v_mov_b32_e32 v0, 8\nds_write2st64_b32 v0, v1, v2 offset0:0 offset1:4\ns_endpgm\n", options)
-          .size(),
-      1U);
-  EXPECT_TRUE(
-      check_text("v_mov_b32_e32 v0, 4\nv_add_u32_e32 v0, v0, v5\nds_write_b32 v0, v1 offset:1020\ns_endpgm\n",
-                 options)
-          .empty());
+  options.lds_bytes = bytes;
+  options.possible = possible;
+  std::string lines;
+  for (const Finding& f : check_text(fmt::format("{}\ns_endpgm\n", text), options, gfx))
+    if (f.rule == "lds-out-of-range") lines += fmt::format("{}{}\n", f.possible ? "?" : "", f.missing);
+  return lines;
+}
+
+TEST(StaticCheck, LdsAtConstantAddresses) {
+  const auto at = [](unsigned address, std::string_view access) {
+    return lds_found(fmt::format("v_mov_b32_e32 v0, {:#x}\n{}", address, access), 1024);
+  };
+  const std::string beyond = "?LDS: the access ends at byte 1028 of 1024\n";
+  EXPECT_EQ(at(0, "ds_write_b32 v0, v1 offset:1020"), "");
+  EXPECT_EQ(at(4, "ds_write_b32 v0, v1 offset:1020"), beyond);
+  EXPECT_EQ(at(1020, "ds_read_b64 v[2:3], v0"), beyond);
+  EXPECT_EQ(at(1020, "ds_read_b32 v2, v0"), "");
+  EXPECT_EQ(at(1024, "ds_add_u32 v0, v1"), beyond);
+  EXPECT_EQ(at(0, "ds_write2_b32 v0, v1, v2 offset0:254 offset1:255"), "");
+  EXPECT_EQ(at(4, "ds_write2_b32 v0, v1, v2 offset0:255 offset1:254"), beyond);
+  EXPECT_EQ(at(0, "ds_read2st64_b32 v[2:3], v0 offset0:3 offset1:4"), beyond);
+  EXPECT_EQ(at(4, "v_add_u32_e32 v0, v0, v5\nds_write_b32 v0, v1 offset:1020"), "");
+  // No access to LDS memory: offsets that mean something else.
+  EXPECT_EQ(at(4096, "ds_bpermute_b32 v1, v0, v2 offset:4096\nds_swizzle_b32 v1, v0 offset:0x8055"), "");
+}
+
+TEST(StaticCheck, LdsOffsetBeyondAllOfIt) {
+  EXPECT_EQ(lds_found("ds_read_b32 v1, v0 offset:1020", 1024), "");
+  EXPECT_EQ(lds_found("ds_read_b32 v1, v0 offset:1024", 1024),
+            "?LDS: from address 0 the access ends at byte 1028 of 1024\n");
+  EXPECT_EQ(lds_found("ds_write2st64_b64 v0, v[2:3], v[4:5] offset0:1 offset1:2", 1024),
+            "?LDS: from address 0 the access ends at byte 1032 of 1024\n");
+}
+
+// A launch may add to what the descriptor says, but not to what the hardware has.
+TEST(StaticCheck, LdsOfTheLaunchIsNotKnown) {
+  const std::string beyond = "v_mov_b32_e32 v0, 0\nds_read_b32 v1, v0";
+  EXPECT_EQ(lds_found(beyond, 0), "?LDS: the access ends at byte 4 of 0\n");
+  EXPECT_EQ(lds_found(beyond, 0, false), "");
+  EXPECT_EQ(lds_found(beyond, std::nullopt), "");
+  const std::string far = "v_mov_b32_e32 v0, 0x10000\nds_read_b32 v1, v0";
+  for (const bool possible : {false, true})
+    EXPECT_EQ(lds_found(far, std::nullopt, possible), "LDS: the access ends at byte 65540 of 65536\n");
+  EXPECT_EQ(lds_found(far, std::nullopt, false, isa::Gfx::gfx950), "");
+  EXPECT_EQ(lds_found("ds_write2st64_b64 v0, v[2:3], v[4:5] offset1:255", std::nullopt), "");
 }
 
 TEST(StaticCheck, ReplayedRuns) {
