@@ -1,5 +1,7 @@
 #include "codeobject/abi_diff.h"
 
+#include "codeobject/symbol_lookup.h"
+
 #include <algorithm>
 #include <array>
 #include <elf.h>
@@ -121,7 +123,32 @@ class Comparison {
       if (!before.contains(key)) field(where(*element), "exists", false, true);
   }
 
+  // A loader finds symbols by name through these, whatever .dynsym holds.
+  std::pair<SymbolLookup, SymbolLookup> compare_tables() {
+    std::pair lookup(symbol_lookup(k0_), symbol_lookup(candidate_));
+    const auto& [a, b] = lookup;
+    field("object", "DT_HASH", a.sysv.present, b.sysv.present);
+    field("object", "DT_GNU_HASH", a.gnu.present, b.gnu.present);
+    field("object", "DT_SYMTAB", a.symbols, b.symbols);
+    field("object", "DT_STRTAB", a.names, b.names);
+    return lookup;
+  }
+
+  void compare_lookup(const std::string& where, const std::pair<SymbolLookup, SymbolLookup>& lookup,
+                      const Symbol& a, const Symbol& b) {
+    const auto index = [](const CodeObject& object, const Symbol& symbol) {
+      return static_cast<size_t>(&symbol - object.dynamic_symbols().data());
+    };
+    const auto compare = [&](std::string_view name, const HashTable& k0, const HashTable& candidate) {
+      if (k0.present && candidate.present)
+        field(where, name, k0.finds[index(k0_, a)], candidate.finds[index(candidate_, b)]);
+    };
+    compare("entry in DT_HASH", lookup.first.sysv, lookup.second.sysv);
+    compare("entry in DT_GNU_HASH", lookup.first.gnu, lookup.second.gnu);
+  }
+
   void compare_symbols() {
+    const auto lookup = compare_tables();
     const auto where = [](const Symbol& s) { return "symbol " + s.name; };
     const auto same = [&](const Symbol& a, const Symbol& b) {
       field(where(a), "type", symbol_type(a), symbol_type(b));
@@ -131,6 +158,7 @@ class Comparison {
       // A function is as long as its code; data has the size the host copies.
       if (a.type() != STT_FUNC) field(where(a), "size", a.size, b.size);
       if (a.section == SHN_ABS) field(where(a), "value", a.value, b.value);
+      compare_lookup(where(a), lookup, a, b);
     };
     match(k0_.dynamic_symbols(), candidate_.dynamic_symbols(), where, same);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <elf.h>
+#include <map>
 #include <set>
 
 namespace asmevo::codeobject {
@@ -196,6 +197,57 @@ TEST(AbiDiff, Symbols) {
   expect_frozen(with_symbol("numbers", [](Elf64_Sym& s) { s.st_size = 8; }), "size");
   expect_frozen(with_symbol("numbers", [](Elf64_Sym& s) { s.st_shndx = SHN_UNDEF; }), "section");
   EXPECT_TRUE(abi_diff(k0(), with_symbol("turn", [](Elf64_Sym& s) { s.st_size += 64; })).compatible());
+}
+
+// A table of hashes with one word changed, in turn; what a loader then misses, by ld.so's own rules, is
+// reported.
+TEST(AbiDiff, HashTables) {
+  size_t tables = 0;
+  for (const char* name : {".hash", ".gnu.hash"}) {
+    const auto index = k0().find_section(name);
+    if (!index) continue;
+    const Section& table = k0().sections()[*index];
+    const std::string field = name == std::string_view(".hash") ? "entry in DT_HASH" : "entry in DT_GNU_HASH";
+    Bytes bytes(k0().bytes().begin(), k0().bytes().end());
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(table.offset), table.size, uint8_t{0});
+    expect_frozen(parsed(bytes), field);
+    const AbiDiff zeroed = abi_diff(k0(), parsed(bytes));
+    EXPECT_EQ(zeroed.differences.size(), k0().dynamic_symbols().size() - 1) << "all but the null symbol";
+    size_t noticed = 0;
+    for (uint64_t at = 0; at < table.size; at += 4) {
+      Bytes one(k0().bytes().begin(), k0().bytes().end());
+      store<uint32_t>(one, table.offset + at, ~*load<uint32_t>(one, table.offset + at));
+      noticed += abi_diff(k0(), parsed(one)).compatible() ? 0 : 1;
+    }
+    // All but empty buckets and unused words of the filter.
+    EXPECT_GE(noticed, table.size / 4 / 2) << name;
+    ++tables;
+  }
+  EXPECT_EQ(tables, 2U);
+}
+
+TEST(AbiDiff, DynamicSection) {
+  const Section& dynamic = k0().sections()[*k0().find_section(".dynamic")];
+  const std::map<int64_t, std::string> fields = {
+      {DT_HASH, "DT_HASH"}, {DT_GNU_HASH, "DT_GNU_HASH"}, {DT_SYMTAB, "DT_SYMTAB"}, {DT_STRTAB, "DT_STRTAB"}};
+  size_t changed = 0;
+  for (uint64_t at = dynamic.offset; at < dynamic.offset + dynamic.size; at += sizeof(Elf64_Dyn)) {
+    const auto field = fields.find(load<Elf64_Dyn>(k0().bytes(), at)->d_tag);
+    if (field == fields.end()) continue;
+    Bytes bytes(k0().bytes().begin(), k0().bytes().end());
+    store<uint64_t>(bytes, at + offsetof(Elf64_Dyn, d_un), UINT64_MAX);
+    expect_frozen(parsed(bytes), field->second);
+    ++changed;
+  }
+  EXPECT_EQ(changed, 4U);
+}
+
+// Chains that never end.
+TEST(AbiDiff, HashTablesInLoops) {
+  const Section& table = k0().sections()[*k0().find_section(".hash")];
+  Bytes bytes(k0().bytes().begin(), k0().bytes().end());
+  for (uint64_t at = 8; at < table.size; at += 4) store<uint32_t>(bytes, table.offset + at, 1);
+  expect_frozen(parsed(bytes), "entry in DT_HASH");
 }
 
 TEST(AbiDiff, DataAndRelocations) {
