@@ -41,7 +41,7 @@ inline constexpr unsigned shared_base = 130, shared_limit = 132, private_base = 
 struct DispatchContext {
   isa::Target target;
   // Bits 63:32 of the addresses through which FLAT reaches LDS and scratch.
-  uint32_t shared_aperture_hi = 0, private_aperture_hi = 0;
+  uint32_t shared_aperture_hi = 0x10000, private_aperture_hi = 0x20000;
   uint32_t scratch_bytes = 0;   // per lane
   uint64_t start_clock = 0;     // what s_memtime starts from
   unsigned allocated_vgprs = 0; // rows a wave has
@@ -109,5 +109,18 @@ class alignas(64) Wave {
     stop(State::Faulted);
   }
 };
+
+/// Fills what a wave can read of the dispatch's apertures: SRC_SHARED_BASE and its like, and SH_MEM_BASES.
+inline void set_apertures(Wave& wave) {
+  const uint64_t shared = uint64_t{wave.dispatch->shared_aperture_hi} << 32;
+  const uint64_t own = uint64_t{wave.dispatch->private_aperture_hi} << 32;
+  wave.set_pair(slot::shared_base, shared);
+  wave.set_pair(slot::shared_limit, shared | 0xffffffff);
+  wave.set_pair(slot::private_base, own);
+  wave.set_pair(slot::private_limit, own | 0xffffffff);
+  constexpr unsigned sh_mem_bases = 15;
+  wave.hwreg[sh_mem_bases] =
+      (wave.dispatch->private_aperture_hi >> 16) | (wave.dispatch->shared_aperture_hi >> 16 << 16);
+}
 
 } // namespace asmevo::emulator
