@@ -135,6 +135,8 @@ class Translator {
     case Role::Simm:
       if (i_.family == Family::Sopk || i_.family == Family::Sopp)
         op_.source[i_.find(Role::Src0) != nullptr ? 1 : 0] = p;
+      else if (i_.family == Family::Vop2)
+        op_.source[2] = p; // the constant of v_fmaak and v_fmamk
       break;
     case Role::Old:
     case Role::Other: break;
