@@ -75,6 +75,8 @@ void execute(Wave& wave, const MicroOp& op) {
 template <bool observed>
 uint64_t run(Wave& wave, Code& code, uint64_t budget) {
   const MxcsrScope mode(wave.mode.csr32());
+  uint64_t nobody[32];
+  uint64_t* const counts = wave.counts != nullptr ? wave.counts : nobody;
   uint64_t done = 0;
   while (done < budget) {
     const MicroOp* op = code.at(wave.pc);
@@ -83,6 +85,7 @@ uint64_t run(Wave& wave, Code& code, uint64_t budget) {
       break;
     }
     ++done;
+    ++counts[static_cast<size_t>(op->family)];
     wave.pc = op->pc + op->dwords * 4U;
     execute<observed>(wave, *op);
     if (wave.attention != 0 && attend(wave)) [[unlikely]]

@@ -47,6 +47,7 @@ struct MicroOp {
   bool plain_result = true;  // no clamp, omod, op_sel[3], SDWA, DPP, kept half
   bool keeps_half = false;   // 16-bit results leave the other half of the register as it was
   uint8_t dwords = 1;        // length of the instruction
+  isa::Family family = isa::Family::Data;
   uint64_t pc = 0;           // guest address
 
   const isa::Modifiers& mods() const { return instruction->mods; }

@@ -52,6 +52,7 @@ class Translator {
   Translator(const Instruction& i, uint64_t pc, const RegisterLayout& layout) : i_(i), layout_(layout) {
     op_.instruction = &i;
     op_.dwords = i.dwords;
+    op_.family = i.family;
     op_.pc = pc;
   }
 

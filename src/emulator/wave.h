@@ -67,8 +67,9 @@ class alignas(64) Wave {
   uint64_t scratch_base =
       0; // gfx942 and later: guest address of the wave's scratch, dwords interleaved by lane
   Observer* observer = nullptr;
-  uint32_t number = 0;       // within the workgroup
-  uint64_t instructions = 0; // executed so far
+  uint32_t number = 0;        // within the workgroup
+  uint64_t instructions = 0;  // executed so far
+  uint64_t* counts = nullptr; // executed instructions by isa::Family, of the whole workgroup
 
   // --- what needs looking at before the next instruction. Zero in nearly every step.
   enum Attention : uint32_t { stopped = 1, vgpr_indexing = 2, vskip = 4, yield = 8, mode_changed = 16 };

@@ -1,0 +1,248 @@
+#include "emulator/dispatch.h"
+
+#include "base/parallel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+namespace asmevo::emulator {
+
+namespace {
+
+// What a workgroup runs before another may take its turn. Long enough that switching costs nothing, short
+// enough that workgroups that wait for others do not wait long.
+constexpr uint64_t turn_instructions = uint64_t{1} << 22;
+
+// A workgroup with its memory, and how far it is.
+struct Resident {
+  std::unique_ptr<Workgroup> group;
+  uint64_t order = 0; // position in the order of starting
+  uint64_t turns = 0;
+  bool running = false;
+};
+
+class Dispatch {
+ public:
+  Dispatch(const Launch& launch, Code& code, AddressSpace& memory, const RunOptions& options)
+      : launch_(launch), code_(code), memory_(memory), options_(options),
+        count_(options.workgroups.empty() ? launch.workgroup_count() : options.workgroups.size()),
+        threads_(static_cast<unsigned>(
+            std::min<uint64_t>(options.threads == 0 ? default_threads() : options.threads, count_))),
+        most_resident_(residents()), started_at_(std::chrono::steady_clock::now()) {}
+
+  RunResult run() {
+    map_scratch();
+    parallel_for(threads_, threads_, [&](size_t, unsigned worker) { work(worker); });
+    if (scratch_ != 0) memory_.unmap(scratch_);
+    return std::move(result_);
+  }
+
+ private:
+  // Workgroups that may be in progress at once: what fits in a quarter of a gigabyte, and at least one a
+  // thread.
+  size_t residents() const {
+    constexpr uint64_t memory = uint64_t{1} << 28;
+    const uint64_t each = uint64_t{launch_.waves_per_group} * launch_.context.allocated_vgprs * sizeof(Row) +
+                          launch_.lds_bytes + 4096;
+    return std::max<size_t>(threads_, std::min<uint64_t>({memory / each, 256, count_}));
+  }
+
+  void map_scratch() {
+    const uint64_t bytes = scratch_bytes_per_wave(launch_) * launch_.waves_per_group * most_resident_;
+    if (bytes == 0) return;
+    scratch_ = memory_.find_free(bytes, uint64_t{1} << 16);
+    (void)memory_.map({"scratch", scratch_, bytes}); // a free place
+  }
+
+  uint64_t index_of(uint64_t order) const {
+    return options_.workgroups.empty() ? order : options_.workgroups[order];
+  }
+
+  void work(unsigned worker) {
+    Observer* observer = options_.observer ? options_.observer(worker) : nullptr;
+    while (Resident* r = take(observer)) {
+      const uint64_t left =
+          options_.most_instructions - std::min(options_.most_instructions, r->group->instructions());
+      r->group->run(std::min(turn_instructions, left));
+      give_back(*r);
+    }
+  }
+
+  // The workgroup to run next: one not started while there is room, else the one that had the fewest turns,
+  // the lowest first. Null: nothing left to do for this thread.
+  Resident* take(Observer* observer) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      if (Resident* r = choose(observer)) {
+        r->running = true;
+        return r;
+      }
+      if (in_progress_ == 0 || (next_ >= end() && in_progress_ <= running_)) return nullptr;
+      changed_.wait(lock);
+    }
+  }
+
+  // After a failure only workgroups before the failed one still matter: an earlier one may fail too.
+  uint64_t end() const { return failed_order_ ? *failed_order_ : count_; }
+
+  Resident* choose(Observer* observer) {
+    if (timed_out_) return nullptr;
+    Resident* best = nullptr;
+    Resident* idle = nullptr; // memory that no workgroup uses
+    for (const auto& r : residents_) {
+      if (r->group->state() != Workgroup::State::Running || r->order >= end()) {
+        if (!r->running) idle = r.get();
+        continue;
+      }
+      if (r->running) continue;
+      if (best == nullptr || std::pair(r->turns, r->order) < std::pair(best->turns, best->order))
+        best = r.get();
+    }
+    if (next_ < end()) {
+      if (idle == nullptr && residents_.size() < most_resident_) idle = add_resident(observer);
+      if (idle != nullptr) best = start(*idle);
+    }
+    if (best != nullptr) ++running_;
+    return best;
+  }
+
+  Resident* add_resident(Observer* observer) {
+    const uint64_t offset = scratch_bytes_per_wave(launch_) * launch_.waves_per_group * residents_.size();
+    auto r = std::make_unique<Resident>();
+    r->group = std::make_unique<Workgroup>(launch_, code_, memory_, scratch_, offset, observer);
+    residents_.push_back(std::move(r));
+    return residents_.back().get();
+  }
+
+  Resident* start(Resident& r) {
+    r.order = next_++;
+    r.turns = 0;
+    r.group->start(index_of(r.order), options_.seed);
+    ++in_progress_;
+    return &r;
+  }
+
+  void give_back(Resident& r) {
+    const std::scoped_lock lock(mutex_);
+    r.running = false;
+    ++r.turns;
+    --running_;
+    Workgroup& group = *r.group;
+    const bool hangs =
+        group.state() == Workgroup::State::Running && group.instructions() >= options_.most_instructions;
+    if (group.state() != Workgroup::State::Running || hangs)
+      finish(r, hangs);
+    else if (out_of_time())
+      time_out(r);
+    changed_.notify_all();
+  }
+
+  void finish(Resident& r, bool hangs) {
+    --in_progress_;
+    Workgroup& group = *r.group;
+    result_.instructions += group.instructions();
+    for (size_t i = 0; i < result_.counts.size(); ++i) result_.counts[i] += group.counts()[i];
+    if (group.state() == Workgroup::State::Finished) {
+      ++result_.finished;
+      if (options_.progress) options_.progress(result_.finished);
+      if (out_of_time() && result_.finished < count_) time_out(r);
+      return;
+    }
+    if (failed_order_ && *failed_order_ < r.order) return;
+    failed_order_ = r.order;
+    result_.workgroup = group.index();
+    if (hangs) {
+      result_.outcome = RunResult::Outcome::Hang;
+      result_.loop = group.find_loop();
+      result_.wave = result_.loop.wave;
+    } else {
+      result_.outcome = RunResult::Outcome::Fault;
+      result_.fault = group.fault();
+      result_.wave = group.faulting_wave();
+    }
+    r.order = ~uint64_t{0}; // not to be taken up again
+  }
+
+  bool out_of_time() const {
+    return options_.most_seconds > 0 &&
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - started_at_).count() >
+               options_.most_seconds;
+  }
+  void time_out(Resident& r) {
+    if (timed_out_ || failed_order_) return;
+    timed_out_ = true;
+    result_.outcome = RunResult::Outcome::TimeLimit;
+    result_.workgroup = r.group->index();
+  }
+
+  const Launch& launch_;
+  Code& code_;
+  AddressSpace& memory_;
+  const RunOptions& options_;
+  const uint64_t count_;
+  const unsigned threads_;
+  const size_t most_resident_;
+  uint64_t scratch_ = 0;
+  std::chrono::steady_clock::time_point started_at_;
+
+  std::mutex mutex_; // everything below
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Resident>> residents_;
+  uint64_t next_ = 0;                    // order of the next workgroup to start
+  size_t in_progress_ = 0, running_ = 0; // started and not finished; of these, on a thread now
+  std::optional<uint64_t> failed_order_; // the lowest that failed
+  bool timed_out_ = false;
+  RunResult result_;
+};
+
+std::string where(const RunResult& r) {
+  return fmt::format("workgroup {}, wave {}", r.workgroup, r.wave);
+}
+
+std::string describe_fault(const RunResult& r, const AddressSpace& memory, uint64_t bias) {
+  const Fault& f = r.fault;
+  const uint64_t pc = f.pc - bias;
+  const std::string lane = f.lane >= 0 ? fmt::format(", lane {}", f.lane) : "";
+  const std::string place = fmt::format("at pc {:#x} ({}{})", pc, where(r), lane);
+  switch (f.kind) {
+  case FaultKind::Unimplemented: return fmt::format("fault: unimplemented {} {}", f.text, place);
+  case FaultKind::Memory:
+    return fmt::format("fault: {} {} {} bytes at {} {}", f.text, f.write ? "writes" : "reads", f.bytes,
+                       memory.describe(f.address), place);
+  case FaultKind::Guard:
+    return fmt::format("guard_damaged: {} writes {} bytes at {} {}", f.text, f.bytes,
+                       memory.describe(f.address), place);
+  case FaultKind::Misaligned:
+    return fmt::format("fault: {} of {} bytes at the unaligned address {:#x} {}", f.text, f.bytes, f.address,
+                       place);
+  case FaultKind::Trap: return fmt::format("fault: trap: {} {}", f.text, place);
+  case FaultKind::Illegal:
+  case FaultKind::None: return fmt::format("fault: {} {}", f.text, place);
+  }
+  return {};
+}
+
+} // namespace
+
+std::string RunResult::describe(const AddressSpace& memory, uint64_t bias) const {
+  switch (outcome) {
+  case Outcome::Completed: return {};
+  case Outcome::Fault: return describe_fault(*this, memory, bias);
+  case Outcome::Hang:
+    return fmt::format("hang: {} instructions in {} and no end; it goes round from pc {:#x} to {:#x}",
+                       instructions, where(*this), loop.first - bias, loop.last - bias);
+  case Outcome::TimeLimit: return fmt::format("time limit: stopped after {} workgroups", finished);
+  }
+  return {};
+}
+
+RunResult run_dispatch(const Launch& launch, Code& code, AddressSpace& memory, const RunOptions& options) {
+  return Dispatch(launch, code, memory, options).run();
+}
+
+} // namespace asmevo::emulator

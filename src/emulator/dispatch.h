@@ -1,0 +1,49 @@
+// A whole launch: its workgroups over the host's cores.
+#pragma once
+
+#include "emulator/launch.h"
+#include "emulator/workgroup.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace asmevo::emulator {
+
+struct RunOptions {
+  unsigned threads = 0; // 0: one a core. Race-free kernels give the same results on any number
+  uint64_t seed = 0;    // of the interleaving of a workgroup's waves; 0: round robin in long turns
+  /// Instructions that all waves of one workgroup together may execute before the run counts as hanging.
+  uint64_t most_instructions = uint64_t{1} << 32;
+  double most_seconds = 0; // of the whole run; 0: no limit
+  /// Only these workgroups, in this order (linear indices); empty: all.
+  std::vector<uint64_t> workgroups;
+  /// Makes what watches the workgroups that one thread runs; may be empty.
+  std::function<Observer*(unsigned worker)> observer;
+  /// Called now and then, from any thread, with how many workgroups are finished.
+  std::function<void(uint64_t finished)> progress;
+};
+
+struct RunResult {
+  enum class Outcome : uint8_t { Completed, Fault, Hang, TimeLimit } outcome = Outcome::Completed;
+  // Fault and Hang: the lowest workgroup it happened to.
+  uint64_t workgroup = 0;
+  uint32_t wave = 0;
+  Fault fault;
+  Workgroup::Loop loop;      // Hang
+  uint64_t finished = 0;     // workgroups
+  uint64_t instructions = 0; // executed, of finished workgroups and the one that failed
+  FamilyCounts counts{};
+
+  bool completed() const { return outcome == Outcome::Completed; }
+  /// "fault: unimplemented v_foo at pc 0x..", "hang: ...": one line; empty if completed. `bias` turns guest
+  /// addresses of code back into those of the code object.
+  std::string describe(const AddressSpace&, uint64_t bias) const;
+};
+
+/// Runs workgroups in ascending order, several at once. One that runs long makes room for others in between
+/// and comes back, so that kernels whose workgroups wait for each other make progress, whichever waits for
+/// which.
+RunResult run_dispatch(const Launch&, Code&, AddressSpace&, const RunOptions&);
+
+} // namespace asmevo::emulator

@@ -1,0 +1,135 @@
+#include "emulator/workgroup.h"
+
+#include "base/random.h"
+#include "emulator/interpreter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace asmevo::emulator {
+
+Workgroup::Workgroup(const Launch& launch, Code& code, AddressSpace& memory, uint64_t scratch_first,
+                     uint64_t scratch_offset, Observer* observer)
+    : launch_(launch), code_(code), memory_(memory), scratch_first_(scratch_first),
+      scratch_offset_(scratch_offset), observer_(observer), waves_(launch.waves_per_group),
+      rows_(std::make_unique_for_overwrite<Row[]>(size_t{launch.waves_per_group} *
+                                                  launch.context.allocated_vgprs)),
+      lds_(launch.lds_bytes) {}
+
+void Workgroup::start(uint64_t index, uint64_t seed) {
+  index_ = index;
+  seed_ = seed;
+  instructions_ = turn_ = 0;
+  counts_.fill(0);
+  const std::array<uint32_t, 3> size = workgroup_size(launch_, index);
+  active_waves_ = (size[0] * size[1] * size[2] + lanes - 1) / lanes;
+  const size_t rows = launch_.context.allocated_vgprs;
+  std::memset(static_cast<void*>(rows_.get()), 0, active_waves_ * rows * sizeof(Row));
+  std::ranges::fill(lds_, uint8_t{0});
+  clear_scratch();
+  for (uint32_t w = 0; w < active_waves_; ++w) {
+    Wave& wave = waves_[w];
+    wave.vectors = rows_.get() + w * rows;
+    wave.workgroup = this;
+    wave.memory = &memory_;
+    wave.lds = lds_.data();
+    wave.lds_bytes = static_cast<uint32_t>(lds_.size());
+    wave.observer = observer_;
+    wave.counts = counts_.data();
+    start_wave(launch_, index, w, scratch_first_, scratch_offset_ + w * scratch_bytes_per_wave(launch_),
+               wave);
+  }
+  state_ = State::Running;
+  if (observer_ != nullptr) observer_->workgroup_started(*this);
+}
+
+// What another workgroup left there must not be seen: results would depend on who ran where.
+void Workgroup::clear_scratch() {
+  const uint64_t bytes = scratch_bytes_per_wave(launch_) * active_waves_;
+  static constexpr std::array<uint8_t, page_bytes> zeros{};
+  for (uint64_t at = 0; at < bytes; at += page_bytes)
+    (void)memory_.write(scratch_first_ + scratch_offset_ + at,
+                        std::span(zeros).first(std::min(page_bytes, bytes - at))); // mapped by the dispatch
+}
+
+// The next wave that can run, by a random order that the seed fixes. Seed 0: round robin.
+Wave* Workgroup::next_wave() {
+  uint64_t first = turn_++;
+  if (seed_ != 0) first = RandomStream(seed_ ^ (index_ * 0x9e3779b97f4a7c15U) ^ turn_).next();
+  for (uint32_t i = 0; i < active_waves_; ++i) {
+    Wave& wave = waves_[(first + i) % active_waves_];
+    if (wave.state == Wave::State::Running) return &wave;
+  }
+  return nullptr;
+}
+
+void Workgroup::release_barrier() {
+  if (observer_ != nullptr) observer_->barrier(*this);
+  for (uint32_t w = 0; w < active_waves_; ++w) {
+    Wave& wave = waves_[w];
+    if (wave.state != Wave::State::AtBarrier) continue;
+    wave.state = Wave::State::Running;
+    wave.attention &= ~uint32_t{Wave::stopped};
+  }
+}
+
+void Workgroup::after_run(Wave& wave) {
+  if (wave.state == Wave::State::Faulted) {
+    state_ = State::Faulted;
+    faulting_wave_ = wave.number;
+    return;
+  }
+  if (wave.state == Wave::State::Running) return;
+  // The barrier opens when every wave that has not ended is there (CDNA3 ISA, S_BARRIER).
+  uint32_t waiting = 0, ended = 0;
+  for (uint32_t w = 0; w < active_waves_; ++w) {
+    waiting += waves_[w].state == Wave::State::AtBarrier ? 1 : 0;
+    ended += waves_[w].state == Wave::State::Ended ? 1 : 0;
+  }
+  if (ended == active_waves_) {
+    state_ = State::Finished;
+    if (observer_ != nullptr) observer_->workgroup_ended(*this);
+  } else if (waiting + ended == active_waves_) {
+    release_barrier();
+  }
+}
+
+uint64_t Workgroup::run(uint64_t budget) {
+  uint64_t done = 0;
+  constexpr uint64_t long_turn = 4096;
+  while (state_ == State::Running && done < budget) {
+    Wave* wave = next_wave();
+    uint64_t turn = long_turn;
+    if (seed_ != 0) turn = uint64_t{1} << (RandomStream(seed_ + turn_).next() % 12);
+    done += run_wave(*wave, code_, std::min(turn, budget - done));
+    after_run(*wave);
+  }
+  instructions_ += done;
+  return done;
+}
+
+const Fault& Workgroup::fault() const {
+  return waves_[faulting_wave_].fault;
+}
+
+Workgroup::Loop Workgroup::find_loop() {
+  Loop loop;
+  Wave* stuck = next_wave();
+  if (stuck == nullptr) return loop;
+  loop.wave = stuck->number;
+  loop.first = loop.last = stuck->pc;
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> jumps_back;
+  constexpr unsigned look = 20000;
+  for (unsigned i = 0; i < look && stuck->state == Wave::State::Running; ++i) {
+    const uint64_t before = stuck->pc;
+    run_wave(*stuck, code_, 1);
+    if (stuck->pc <= before) ++jumps_back[{stuck->pc, before}];
+  }
+  uint64_t most = 0;
+  for (const auto& [jump, times] : jumps_back)
+    if (times > most) most = times, loop.first = jump.first, loop.last = jump.second;
+  return loop;
+}
+
+} // namespace asmevo::emulator

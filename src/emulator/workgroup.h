@@ -1,0 +1,75 @@
+// One workgroup: its waves, their registers, its LDS, and the order in which the waves run. A workgroup can
+// be put aside at any instruction and taken up again.
+#pragma once
+
+#include "emulator/code.h"
+#include "emulator/launch.h"
+#include "emulator/observer.h"
+#include "emulator/wave.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace asmevo::emulator {
+
+/// Executed instructions by isa::Family.
+using FamilyCounts = std::array<uint64_t, 24>;
+
+class Workgroup {
+ public:
+  enum class State : uint8_t { Running, Finished, Faulted };
+
+  /// `scratch_first`: where the scratch memory of the dispatch starts; this workgroup's is `scratch_offset`
+  /// behind.
+  Workgroup(const Launch&, Code&, AddressSpace&, uint64_t scratch_first, uint64_t scratch_offset, Observer*);
+
+  /// Begins workgroup `index`; the seed decides the interleaving of its waves. Reuses the memory of the one
+  /// before.
+  void start(uint64_t index, uint64_t seed);
+  /// Runs about `budget` instructions of all waves together; returns how many it ran.
+  uint64_t run(uint64_t budget);
+
+  State state() const { return state_; }
+  uint64_t index() const { return index_; }
+  uint64_t instructions() const { return instructions_; }
+  const Fault& fault() const;
+  uint32_t faulting_wave() const { return faulting_wave_; }
+  /// Instructions executed since start, and by family.
+  const FamilyCounts& counts() const { return counts_; }
+
+  /// For a workgroup that does not end: where its first unfinished wave goes round. Runs some instructions
+  /// more.
+  struct Loop {
+    uint32_t wave = 0;
+    uint64_t first = 0, last = 0; // pc of the loop's head, and of the branch back to it
+  };
+  Loop find_loop();
+
+  std::vector<Wave>& waves() { return waves_; }
+  std::vector<uint8_t>& lds() { return lds_; }
+  const Launch& launch() const { return launch_; }
+
+ private:
+  Wave* next_wave();
+  void after_run(Wave&);
+  void release_barrier();
+  void clear_scratch();
+
+  const Launch& launch_;
+  Code& code_;
+  AddressSpace& memory_;
+  uint64_t scratch_first_, scratch_offset_;
+  Observer* observer_;
+
+  std::vector<Wave> waves_;
+  std::unique_ptr<Row[]> rows_;
+  std::vector<uint8_t> lds_;
+  FamilyCounts counts_{};
+
+  State state_ = State::Finished;
+  uint64_t index_ = 0, seed_ = 0, instructions_ = 0, turn_ = 0;
+  uint32_t active_waves_ = 0, faulting_wave_ = 0;
+};
+
+} // namespace asmevo::emulator
