@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <optional>
 
@@ -65,7 +64,9 @@ class Dispatch {
 
   void work(unsigned worker) {
     Observer* observer = options_.observer ? options_.observer(worker) : nullptr;
-    while (Resident* r = take(observer)) {
+    while (Resident* r = take()) {
+      if (r->turns == 0) r->group->start(index_of(r->order), options_.seed);
+      r->group->observe(observer);
       const uint64_t left =
           options_.most_instructions - std::min(options_.most_instructions, r->group->instructions());
       r->group->run(std::min(turn_instructions, left));
@@ -74,64 +75,54 @@ class Dispatch {
   }
 
   // The workgroup to run next: one not started while there is room, else the one that had the fewest turns,
-  // the lowest first. Null: nothing left to do for this thread.
-  Resident* take(Observer* observer) {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      if (Resident* r = choose(observer)) {
-        r->running = true;
-        return r;
-      }
-      if (in_progress_ == 0 || (next_ >= end() && in_progress_ <= running_)) return nullptr;
-      changed_.wait(lock);
-    }
+  // the lowest first. Null: nothing is left for this thread; what is running now stays with the threads that
+  // run it.
+  Resident* take() {
+    const std::scoped_lock lock(mutex_);
+    Resident* r = choose();
+    if (r != nullptr) r->running = true;
+    return r;
   }
 
   // After a failure only workgroups before the failed one still matter: an earlier one may fail too.
   uint64_t end() const { return failed_order_ ? *failed_order_ : count_; }
 
-  Resident* choose(Observer* observer) {
+  Resident* choose() {
     if (timed_out_) return nullptr;
     Resident* best = nullptr;
     Resident* idle = nullptr; // memory that no workgroup uses
     for (const auto& r : residents_) {
+      if (r->running) continue;
       if (r->group->state() != Workgroup::State::Running || r->order >= end()) {
-        if (!r->running) idle = r.get();
+        idle = r.get();
         continue;
       }
-      if (r->running) continue;
       if (best == nullptr || std::pair(r->turns, r->order) < std::pair(best->turns, best->order))
         best = r.get();
     }
     if (next_ < end()) {
-      if (idle == nullptr && residents_.size() < most_resident_) idle = add_resident(observer);
-      if (idle != nullptr) best = start(*idle);
+      if (idle == nullptr && residents_.size() < most_resident_) idle = add_resident();
+      if (idle != nullptr) {
+        best = idle;
+        best->order = next_++;
+        best->turns = 0;
+      }
     }
-    if (best != nullptr) ++running_;
     return best;
   }
 
-  Resident* add_resident(Observer* observer) {
+  Resident* add_resident() {
     const uint64_t offset = scratch_bytes_per_wave(launch_) * launch_.waves_per_group * residents_.size();
     auto r = std::make_unique<Resident>();
-    r->group = std::make_unique<Workgroup>(launch_, code_, memory_, scratch_, offset, observer);
+    r->group = std::make_unique<Workgroup>(launch_, code_, memory_, scratch_, offset);
     residents_.push_back(std::move(r));
     return residents_.back().get();
-  }
-
-  Resident* start(Resident& r) {
-    r.order = next_++;
-    r.turns = 0;
-    r.group->start(index_of(r.order), options_.seed);
-    ++in_progress_;
-    return &r;
   }
 
   void give_back(Resident& r) {
     const std::scoped_lock lock(mutex_);
     r.running = false;
     ++r.turns;
-    --running_;
     Workgroup& group = *r.group;
     const bool hangs =
         group.state() == Workgroup::State::Running && group.instructions() >= options_.most_instructions;
@@ -139,11 +130,9 @@ class Dispatch {
       finish(r, hangs);
     else if (out_of_time())
       time_out(r);
-    changed_.notify_all();
   }
 
   void finish(Resident& r, bool hangs) {
-    --in_progress_;
     Workgroup& group = *r.group;
     result_.instructions += group.instructions();
     for (size_t i = 0; i < result_.counts.size(); ++i) result_.counts[i] += group.counts()[i];
@@ -191,10 +180,8 @@ class Dispatch {
   std::chrono::steady_clock::time_point started_at_;
 
   std::mutex mutex_; // everything below
-  std::condition_variable changed_;
   std::vector<std::unique_ptr<Resident>> residents_;
   uint64_t next_ = 0;                    // order of the next workgroup to start
-  size_t in_progress_ = 0, running_ = 0; // started and not finished; of these, on a thread now
   std::optional<uint64_t> failed_order_; // the lowest that failed
   bool timed_out_ = false;
   RunResult result_;

@@ -10,9 +10,9 @@
 namespace asmevo::emulator {
 
 Workgroup::Workgroup(const Launch& launch, Code& code, AddressSpace& memory, uint64_t scratch_first,
-                     uint64_t scratch_offset, Observer* observer)
+                     uint64_t scratch_offset)
     : launch_(launch), code_(code), memory_(memory), scratch_first_(scratch_first),
-      scratch_offset_(scratch_offset), observer_(observer), waves_(launch.waves_per_group),
+      scratch_offset_(scratch_offset), waves_(launch.waves_per_group),
       rows_(std::make_unique_for_overwrite<Row[]>(size_t{launch.waves_per_group} *
                                                   launch.context.allocated_vgprs)),
       lds_(launch.lds_bytes) {}
@@ -35,13 +35,17 @@ void Workgroup::start(uint64_t index, uint64_t seed) {
     wave.memory = &memory_;
     wave.lds = lds_.data();
     wave.lds_bytes = static_cast<uint32_t>(lds_.size());
-    wave.observer = observer_;
     wave.counts = counts_.data();
     start_wave(launch_, index, w, scratch_first_, scratch_offset_ + w * scratch_bytes_per_wave(launch_),
                wave);
   }
   state_ = State::Running;
-  if (observer_ != nullptr) observer_->workgroup_started(*this);
+}
+
+void Workgroup::observe(Observer* observer) {
+  observer_ = observer;
+  for (uint32_t w = 0; w < active_waves_; ++w) waves_[w].observer = observer;
+  if (observer_ != nullptr && instructions_ == 0) observer_->workgroup_started(*this);
 }
 
 // What another workgroup left there must not be seen: results would depend on who ran where.

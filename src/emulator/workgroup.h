@@ -22,11 +22,13 @@ class Workgroup {
 
   /// `scratch_first`: where the scratch memory of the dispatch starts; this workgroup's is `scratch_offset`
   /// behind.
-  Workgroup(const Launch&, Code&, AddressSpace&, uint64_t scratch_first, uint64_t scratch_offset, Observer*);
+  Workgroup(const Launch&, Code&, AddressSpace&, uint64_t scratch_first, uint64_t scratch_offset);
 
   /// Begins workgroup `index`; the seed decides the interleaving of its waves. Reuses the memory of the one
   /// before.
   void start(uint64_t index, uint64_t seed);
+  /// Who watches from now on; null: nobody.
+  void observe(Observer*);
   /// Runs about `budget` instructions of all waves together; returns how many it ran.
   uint64_t run(uint64_t budget);
 
@@ -60,7 +62,7 @@ class Workgroup {
   Code& code_;
   AddressSpace& memory_;
   uint64_t scratch_first_, scratch_offset_;
-  Observer* observer_;
+  Observer* observer_ = nullptr;
 
   std::vector<Wave> waves_;
   std::unique_ptr<Row[]> rows_;

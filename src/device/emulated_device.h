@@ -1,0 +1,51 @@
+// The device that is everywhere: code objects run on the CPU by the emulator.
+#pragma once
+
+#include "device/device.h"
+#include "emulator/address_space.h"
+#include "emulator/dispatch.h"
+
+namespace asmevo::device {
+
+struct EmulatorOptions {
+  unsigned threads = 0;
+  uint64_t seed = 0;                              // of the waves' interleaving
+  uint64_t most_instructions = uint64_t{1} << 32; // of one workgroup
+  double most_seconds = 0;                        // of one launch; 0: no limit
+  std::vector<uint64_t> workgroups;               // only these; empty: all
+  std::function<emulator::Observer*(unsigned worker)> observer;
+  std::function<void(uint64_t finished)> progress;
+};
+
+class EmulatedDevice final : public Device {
+ public:
+  /// Environment: the CPU lacks the vector instructions that the emulator is compiled for.
+  static Result<std::unique_ptr<EmulatedDevice>> create(const isa::Target&, EmulatorOptions = {});
+
+  std::string name() const override;
+  isa::Target target() const override { return target_; }
+  Result<std::shared_ptr<Module>> load(std::shared_ptr<const codeobject::CodeObject>) override;
+  Result<uint64_t> allocate(std::string_view name, uint64_t bytes, uint64_t address = 0) override;
+  void release(uint64_t address) override;
+  Status write(uint64_t address, std::span<const uint8_t> bytes) override;
+  Status read(uint64_t address, std::span<uint8_t> bytes) override;
+  Result<LaunchOutcome> launch(Module&, std::string_view kernel, const LaunchShape&,
+                               const LaunchArguments&) override;
+
+  // --- what only an emulator can do
+  /// Memory whose pages are filled when they are first touched.
+  Result<uint64_t> allocate_filled(std::string_view name, uint64_t bytes, emulator::PageFill,
+                                   uint64_t address = 0,
+                                   emulator::RegionAccess = emulator::RegionAccess::ReadWrite);
+  emulator::AddressSpace& memory() { return memory_; }
+  EmulatorOptions& options() { return options_; }
+
+ private:
+  EmulatedDevice(const isa::Target& target, EmulatorOptions options)
+      : target_(target), options_(std::move(options)) {}
+  isa::Target target_;
+  EmulatorOptions options_;
+  emulator::AddressSpace memory_;
+};
+
+} // namespace asmevo::device
