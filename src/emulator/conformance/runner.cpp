@@ -3,10 +3,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "emulator/conformance/alu_vectors.h"
-#if __has_include("emulator/conformance/matrix_vectors.h")
 #include "emulator/conformance/matrix_vectors.h"
-#define HAVE_MATRIX_VECTORS 1
-#endif
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -86,10 +83,8 @@ Status read_lines(const std::filesystem::path& path, size_t index, std::vector<L
 // --- one vector
 
 Outcome run_vector(const json& v) {
-#ifdef HAVE_MATRIX_VECTORS
   if (is_matrix_vector(v)) return run_matrix_vector(v);
   if (is_observed_dot_product(v)) return run_observed_dot_product(v);
-#endif
   return run_alu_vector(v);
 }
 
