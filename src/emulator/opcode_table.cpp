@@ -2,8 +2,38 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace asmevo::emulator {
+
+std::vector<OpcodeRows> all_opcode_rows() {
+  return {
+      scalar_arithmetic_rows(),
+      scalar_control_rows(),
+      scalar_memory_rows(),
+      vector_float_rows(),
+      vector_half_rows(),
+      vector_double_rows(),
+      transcendental_rows(),
+      vector_convert_rows(),
+      small_float_rows(),
+      vector_integer_rows(),
+      vector_bits_rows(),
+      vector_move_rows(),
+      vector_compare_rows(),
+      packed_rows(),
+      packed_half_rows(),
+      dot_product_rows(),
+      matrix_rows(),
+      sparse_matrix_rows(),
+      lds_rows(),
+      lds_atomic_rows(),
+      lds_lane_rows(),
+      buffer_rows(),
+      buffer_format_rows(),
+      flat_rows(),
+  };
+}
 
 namespace {
 
@@ -12,11 +42,7 @@ using Table = std::unordered_map<std::string_view, const OpcodeRow*>;
 const Table& table() {
   static const Table all = [] {
     Table t;
-    for (const OpcodeRows rows :
-         {scalar_arithmetic_rows(), scalar_control_rows(), scalar_memory_rows(), vector_float_rows(),
-          vector_half_rows(), vector_double_rows(), transcendental_rows(), vector_convert_rows(),
-          small_float_rows(), vector_integer_rows(), vector_move_rows(), vector_compare_rows(), packed_rows(),
-          dot_product_rows(), matrix_rows(), sparse_matrix_rows(), lds_rows(), buffer_rows(), flat_rows()})
+    for (const OpcodeRows& rows : all_opcode_rows())
       for (const OpcodeRow& row : rows) t.emplace(row.mnemonic, &row);
     return t;
   }();

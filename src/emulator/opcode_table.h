@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace asmevo::emulator {
 
@@ -25,6 +26,8 @@ Handler find_handler(const isa::Instruction&);
 /// Whether any row has this mnemonic (for lists of what is missing).
 bool implements(std::string_view base_mnemonic);
 size_t opcode_row_count();
+/// The rows of all families.
+std::vector<OpcodeRows> all_opcode_rows();
 
 // One function a family file. Rows that only some targets have are listed all the same: what a target lacks
 // does not decode. Where a mnemonic means different things (fp8 formats), the handler looks at
@@ -39,15 +42,20 @@ OpcodeRows
 transcendental_rows(); // families/transcendental.cpp: exp, log, rcp, rsq, sqrt, sin, cos of all widths
 OpcodeRows vector_convert_rows(); // families/vector_convert.cpp
 OpcodeRows small_float_rows();    // families/small_float.cpp: fp8, bf8, fp6, bf6, fp4, bf16 conversions
-OpcodeRows vector_integer_rows(); // families/vector_integer.cpp
-OpcodeRows vector_move_rows();    // families/vector_move.cpp: mov, cndmask, lanes, swaps, perm
+OpcodeRows vector_integer_rows(); // families/vector_integer.cpp: integer arithmetic
+OpcodeRows vector_bits_rows();    // families/vector_bits.cpp: logic, shifts, bit fields, bytes
+OpcodeRows vector_move_rows();    // families/vector_move.cpp: mov, cndmask, lanes, swaps
 OpcodeRows vector_compare_rows(); // families/vector_compare.cpp: VOPC
-OpcodeRows packed_rows();         // families/packed.cpp: VOP3P but for dot products and matrices
+OpcodeRows packed_rows();         // families/packed.cpp: VOP3P of 16-bit integers and of f32
+OpcodeRows packed_half_rows();    // families/packed_half.cpp: VOP3P of f16, v_fma_mix*
 OpcodeRows dot_product_rows();    // families/dot_product.cpp
 OpcodeRows matrix_rows();         // families/matrix.cpp: MFMA
 OpcodeRows sparse_matrix_rows();  // families/sparse_matrix.cpp: SMFMAC
 OpcodeRows lds_rows();            // families/lds.cpp: DS
+OpcodeRows lds_atomic_rows();     // families/lds_atomic.cpp: DS atomics
+OpcodeRows lds_lane_rows();       // families/lds_lanes.cpp: DS between lanes
 OpcodeRows buffer_rows();         // families/buffer.cpp: MUBUF, MTBUF
+OpcodeRows buffer_format_rows();  // families/buffer_format.cpp: MUBUF, MTBUF with format
 OpcodeRows flat_rows();           // families/flat.cpp: FLAT, GLOBAL, SCRATCH
 
 } // namespace asmevo::emulator
