@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace asmevo::emulator {
 
 namespace {
 
-constexpr uint64_t leaf_pages = 512;
+// Small leaves: a sampled run touches few pages of large regions.
+constexpr uint64_t leaf_pages = 64;
 constexpr uint64_t leaf_bytes = leaf_pages * page_bytes;
 
 struct Page {
@@ -42,26 +45,42 @@ struct AddressSpace::Region {
 
   // Pages as they were before anyone wrote: filled on demand, shared by all forks.
   struct Pristine {
+    using Leaf = std::array<Page*, leaf_pages>;
     PageFill fill;
     std::mutex mutex;
-    std::vector<std::unique_ptr<Page*[]>> leaves;
+    std::vector<std::unique_ptr<Leaf>> leaves;
     ~Pristine() {
       for (const auto& leaf : leaves)
-        for (uint64_t i = 0; leaf && i < leaf_pages; ++i) release(leaf[i]);
+        if (leaf != nullptr) std::ranges::for_each(*leaf, release);
     }
     const uint8_t* get(uint64_t page, uint64_t region_bytes) {
       if (!fill) return zero_page;
+      if (const Page* known = find(page)) return known->bytes;
+      // Filling takes its time: threads that want other pages need not wait. Of two that fill the same page,
+      // one wins.
+      auto* made = new Page;
+      std::memset(made->bytes, 0, page_bytes);
+      const uint64_t offset = page * page_bytes;
+      fill(offset, std::span(made->bytes, std::min(page_bytes, region_bytes - offset)));
+      return keep(page, made)->bytes;
+    }
+
+   private:
+    const Page* find(uint64_t page) {
+      const std::scoped_lock lock(mutex);
+      const auto& leaf = leaves[page / leaf_pages];
+      return leaf == nullptr ? nullptr : (*leaf)[page % leaf_pages];
+    }
+    const Page* keep(uint64_t page, Page* made) {
       const std::scoped_lock lock(mutex);
       auto& leaf = leaves[page / leaf_pages];
-      if (!leaf) leaf = std::make_unique<Page*[]>(leaf_pages);
-      Page*& p = leaf[page % leaf_pages];
-      if (p == nullptr) {
-        p = new Page;
-        std::memset(p->bytes, 0, page_bytes);
-        const uint64_t offset = page * page_bytes;
-        fill(offset, std::span(p->bytes, std::min(page_bytes, region_bytes - offset)));
-      }
-      return p->bytes;
+      if (leaf == nullptr) leaf = std::make_unique<Leaf>();
+      Page*& kept = (*leaf)[page % leaf_pages];
+      if (kept == nullptr)
+        kept = made;
+      else
+        release(made);
+      return kept;
     }
   };
 
@@ -150,33 +169,66 @@ struct AddressSpace::Region {
 
 AddressSpace::AddressSpace() = default;
 AddressSpace::~AddressSpace() = default;
-AddressSpace::AddressSpace(AddressSpace&&) noexcept = default;
-AddressSpace& AddressSpace::operator=(AddressSpace&&) noexcept = default;
+AddressSpace::AddressSpace(AddressSpace&& other) noexcept
+    : regions_(std::move(other.regions_)), generation_(std::exchange(other.generation_, 0)) {
+  other.regions_.clear();
+}
+AddressSpace& AddressSpace::operator=(AddressSpace&& other) noexcept {
+  if (this == &other) return *this;
+  regions_ = std::move(other.regions_);
+  other.regions_.clear();
+  generation_ = std::exchange(other.generation_, 0);
+  return *this;
+}
 
-namespace {
-// The region this thread found last: waves stay in a few regions for long.
-struct LastFound {
-  uint64_t generation = ~uint64_t{0};
-  void* region = nullptr;
+// A page that this thread found lately. Only where it is is remembered, not its bytes: another thread may
+// make it private at any time.
+struct AddressSpace::CachedPage {
+  uint64_t generation = 0; // 0: no space with regions has it
+  uint64_t address = 0, size = 0, page = 0;
+  Region* region = nullptr;
+  Region::Slot* slot = nullptr;
+
+  const uint8_t* read() const {
+    const uint8_t* bytes = slot->read.load(std::memory_order_acquire);
+    return bytes != nullptr ? bytes : region->first_read(*slot, page);
+  }
+  uint8_t* write() const {
+    uint8_t* bytes = slot->write.load(std::memory_order_acquire);
+    return bytes != nullptr ? bytes : region->first_write(*slot, page);
+  }
+  bool writable() const { return region->info.access == RegionAccess::ReadWrite; }
 };
-thread_local LastFound last_found;
-} // namespace
+
+const AddressSpace::CachedPage* AddressSpace::page_at(uint64_t address) const {
+  constexpr size_t ways = 64;
+  constinit static thread_local CachedPage cache[ways];
+  CachedPage& entry = cache[address / page_bytes % ways];
+  if (entry.generation == generation_ && address - entry.address < entry.size) [[likely]]
+    return &entry;
+  Region* region = find(address);
+  if (region == nullptr) return nullptr;
+  const uint64_t page = (address - region->info.address) / page_bytes, offset = page * page_bytes;
+  entry = {.generation = generation_,
+           .address = region->info.address + offset,
+           .size = std::min(page_bytes, region->info.size - offset),
+           .page = page,
+           .region = region,
+           .slot = &region->slot(page)};
+  return &entry;
+}
 
 AddressSpace::Region* AddressSpace::find(uint64_t address) const {
-  if (last_found.generation == generation_) {
-    auto* region = static_cast<Region*>(last_found.region);
-    if (address - region->info.address < region->info.size) return region;
-  }
-  auto after = std::ranges::upper_bound(regions_, address, {}, [](const auto& r) { return r->info.address; });
+  const auto after =
+      std::ranges::upper_bound(regions_, address, {}, [](const auto& r) { return r->info.address; });
   if (after == regions_.begin()) return nullptr;
   Region* region = std::prev(after)->get();
-  if (address - region->info.address >= region->info.size) return nullptr;
-  last_found = {generation_, region};
-  return region;
+  return address - region->info.address < region->info.size ? region : nullptr;
 }
 
 Status AddressSpace::map(RegionInfo info, PageFill fill) {
   if (info.size == 0) return bad_input("region '{}' has no bytes", info.name);
+  // The last byte of the address space stays free, so that the end of a region is an address.
   if (info.address + info.size < info.address)
     return bad_input("region '{}' runs past the end of the address space", info.name);
   const auto at =
@@ -208,14 +260,15 @@ Status AddressSpace::map(RegionInfo info, std::span<const uint8_t> contents) {
 
 uint64_t AddressSpace::find_free(uint64_t size, uint64_t alignment) const {
   alignment = std::max(alignment, page_bytes);
-  const auto aligned = [&](uint64_t a) { return (a + alignment - 1) & ~(alignment - 1); };
-  uint64_t candidate = aligned(uint64_t{0x7000'0000'0000});
+  uint64_t candidate = (0x7000'0000'0000 + alignment - 1) & ~(alignment - 1);
   for (const auto& r : regions_) {
-    if (r->info.address + r->info.size + page_bytes <= candidate) continue;
-    if (candidate + size + page_bytes <= r->info.address) break;
-    candidate = aligned(r->info.address + r->info.size + page_bytes);
+    const uint64_t end = r->info.address + r->info.size;
+    if (end + page_bytes <= candidate) continue;
+    if (candidate < r->info.address && r->info.address - candidate >= size + page_bytes) break;
+    candidate = (end + page_bytes + alignment - 1) & ~(alignment - 1);
+    if (candidate < end) return 0;
   }
-  return candidate;
+  return candidate + size + page_bytes < candidate || size > size + page_bytes ? 0 : candidate;
 }
 
 void AddressSpace::unmap(uint64_t address) {
@@ -316,20 +369,39 @@ Status AddressSpace::write(uint64_t address, std::span<const uint8_t> from) {
   return {};
 }
 
+AddressSpace::Window<const uint8_t> AddressSpace::read_window(uint64_t address) const {
+  const CachedPage* p = page_at(address);
+  if (p == nullptr) return {};
+  return {p->address, p->size, p->read()};
+}
+
+AddressSpace::Window<uint8_t> AddressSpace::write_window(uint64_t address) {
+  const CachedPage* p = page_at(address);
+  if (p == nullptr || !p->writable()) return {};
+  return {p->address, p->size, p->write()};
+}
+
 const uint8_t* AddressSpace::readable(uint64_t address, uint64_t bytes) const {
-  Region* r = find(address);
-  if (r == nullptr) return nullptr;
-  const uint64_t offset = address - r->info.address, in_page = offset % page_bytes;
-  if (in_page + bytes > page_bytes || offset + bytes > r->info.size) return nullptr;
-  return r->read_page(offset / page_bytes) + in_page;
+  const CachedPage* p = page_at(address);
+  if (p == nullptr || bytes > p->size - (address - p->address)) return nullptr;
+  return p->read() + (address - p->address);
 }
 
 uint8_t* AddressSpace::writable(uint64_t address, uint64_t bytes) {
-  Region* r = find(address);
-  if (r == nullptr || r->info.access != RegionAccess::ReadWrite) return nullptr;
-  const uint64_t offset = address - r->info.address, in_page = offset % page_bytes;
-  if (in_page + bytes > page_bytes || offset + bytes > r->info.size) return nullptr;
-  return r->write_page(offset / page_bytes) + in_page;
+  const CachedPage* p = page_at(address);
+  if (p == nullptr || !p->writable() || bytes > p->size - (address - p->address)) return nullptr;
+  return p->write() + (address - p->address);
+}
+
+bool AddressSpace::all_mapped(uint64_t address, uint64_t bytes) const {
+  while (bytes != 0) {
+    const Region* r = find(address);
+    if (r == nullptr) return false;
+    const uint64_t n = std::min(bytes, r->info.size - (address - r->info.address));
+    address += n;
+    bytes -= n;
+  }
+  return true;
 }
 
 bool AddressSpace::guest_read(uint64_t address, void* into, unsigned bytes) const {
@@ -337,7 +409,8 @@ bool AddressSpace::guest_read(uint64_t address, void* into, unsigned bytes) cons
     std::memcpy(into, at, bytes);
     return true;
   }
-  return read(address, std::span(static_cast<uint8_t*>(into), bytes)).has_value();
+  return all_mapped(address, bytes) &&
+         read(address, std::span(static_cast<uint8_t*>(into), bytes)).has_value();
 }
 
 bool AddressSpace::guest_write(uint64_t address, const void* from, unsigned bytes) {
@@ -345,22 +418,26 @@ bool AddressSpace::guest_write(uint64_t address, const void* from, unsigned byte
     std::memcpy(at, from, bytes);
     return true;
   }
-  for (uint64_t at = address, left = bytes; left != 0;) {
-    const Region* r = find(at);
+  return may_write(address, bytes) &&
+         write(address, std::span(static_cast<const uint8_t*>(from), bytes)).has_value();
+}
+
+bool AddressSpace::may_write(uint64_t address, uint64_t bytes) const {
+  while (bytes != 0) {
+    const Region* r = find(address);
     if (r == nullptr || r->info.access != RegionAccess::ReadWrite) return false;
-    const uint64_t n = std::min(left, r->info.size - (at - r->info.address));
-    at += n;
-    left -= n;
+    const uint64_t n = std::min(bytes, r->info.size - (address - r->info.address));
+    address += n;
+    bytes -= n;
   }
-  return write(address, std::span(static_cast<const uint8_t*>(from), bytes)).has_value();
+  return true;
 }
 
 bool AddressSpace::is_guard(uint64_t address, uint64_t bytes) const {
-  for (const uint64_t at : {address, address + bytes - 1}) {
-    const Region* r = find(at);
-    if (r != nullptr && r->info.access == RegionAccess::Guard) return true;
-  }
-  return false;
+  return std::ranges::any_of(regions_, [&](const auto& r) {
+    const RegionInfo& i = r->info;
+    return i.access == RegionAccess::Guard && (address - i.address < i.size || i.address - address < bytes);
+  });
 }
 
 std::vector<AddressSpace::Range> AddressSpace::written() const {

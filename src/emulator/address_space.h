@@ -40,7 +40,7 @@ class AddressSpace {
  public:
   AddressSpace();
   ~AddressSpace();
-  AddressSpace(AddressSpace&&) noexcept;
+  AddressSpace(AddressSpace&&) noexcept; // the other one is empty then
   AddressSpace& operator=(AddressSpace&&) noexcept;
   AddressSpace(const AddressSpace&) = delete;
   AddressSpace& operator=(const AddressSpace&) = delete;
@@ -68,15 +68,27 @@ class AddressSpace {
   Status write(uint64_t address, std::span<const uint8_t> from);
 
   // --- guest access
-  /// Pointer to `bytes` bytes at `address`, valid for reading until the next call on this thread; null where
-  /// they are not all in one page of one region (use guest_read), or in no region.
-  const uint8_t* readable(uint64_t address, uint64_t bytes) const;
+  /// The bytes around an address that lie together in host memory: one page of one region.
+  template <class Byte>
+  struct Window {
+    uint64_t address = 0, size = 0;
+    Byte* bytes = nullptr; // null: the address is in no region, or may not be written
+  };
+  /// Valid until this space is changed (map, unmap) or gone, but shows no writes that made the page private
+  /// later: look it up again for each instruction.
+  Window<const uint8_t> read_window(uint64_t address) const;
   /// The same for writing (ReadWrite regions only), after which the page belongs to this space alone.
+  Window<uint8_t> write_window(uint64_t address);
+  /// Pointer to `bytes` bytes at `address`; null where they are not all in one page of one region (use
+  /// guest_read), or in no region. As long valid as windows.
+  const uint8_t* readable(uint64_t address, uint64_t bytes) const;
   uint8_t* writable(uint64_t address, uint64_t bytes);
   /// Any size, across pages and adjoining regions. False: some byte is in no region (and nothing was copied).
   bool guest_read(uint64_t address, void* into, unsigned bytes) const;
   bool guest_write(uint64_t address, const void* from, unsigned bytes);
-  /// Why guest_write was refused.
+  /// Whether guest_write would do it.
+  bool may_write(uint64_t address, uint64_t bytes) const;
+  /// Whether some of the bytes are in a guard region: why a write was refused.
   bool is_guard(uint64_t address, uint64_t bytes) const;
 
   /// Pages written since they were mapped or forked, by address: [address, address + size) clipped to the
@@ -88,7 +100,10 @@ class AddressSpace {
 
  private:
   struct Region;
+  struct CachedPage;
   Region* find(uint64_t address) const;
+  const CachedPage* page_at(uint64_t address) const;
+  bool all_mapped(uint64_t address, uint64_t bytes) const;
   std::vector<std::unique_ptr<Region>> regions_; // by address
   uint64_t generation_ = 0;                      // changes with the list; no two spaces share one
 };
