@@ -90,13 +90,17 @@ class AluVector {
 
   static std::vector<uint8_t> words(const json& object) {
     std::vector<uint8_t> bytes(object.at("size").get<uint32_t>());
-    const auto& hex = object.at("words").get_ref<const std::string&>();
+    const std::string hex = object.value("words", std::string());
     for (size_t i = 0; i + 8 <= hex.size() && i / 2 + 4 <= bytes.size(); i += 8)
       store(std::span(bytes), i / 2, static_cast<uint32_t>(number("0x" + hex.substr(i, 8))));
     return bytes;
   }
 
   void set_up() {
+    // Vectors of hardware ran with what the assembler gives a kernel that asks for nothing: f32 denormals
+    // flushed.
+    constexpr uint32_t assembler_default = 0x3c0;
+    if (v_.value("origin", std::string()).starts_with("hw")) wave().set_mode(assembler_default);
     if (v_.contains("mem")) {
       const std::vector<uint8_t> bytes = words(v_.at("mem"));
       if (!snippet_->memory().map({"memory", Snippet::memory_address, bytes.size()}, bytes))

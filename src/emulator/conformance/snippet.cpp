@@ -35,6 +35,15 @@ RawBranch raw_branch(std::string_view line) {
   return b;
 }
 
+// "lit(0x0)" asks for a literal dword, which LLVM's assembler then leaves out of encodings that have no room
+// for one (VOP3): there the constant itself is meant.
+std::string without_lit(std::string text) {
+  constexpr std::string_view open = "lit(";
+  const size_t at = text.find(open), end = text.find(')', at);
+  if (at != std::string::npos && end != std::string::npos) text.erase(end, 1).erase(at, open.size());
+  return text;
+}
+
 void append_instruction(std::vector<uint8_t>& text, const isa::Instruction& i, const RawBranch& branch) {
   std::array<uint32_t, isa::Instruction::max_dwords> words = i.words;
   if (branch.found) words[0] = (words[0] & 0xffff0000) | branch.offset;
@@ -62,7 +71,8 @@ Result<Snippet> Snippet::assemble(const isa::Target& target, std::string_view so
     const size_t end = std::min(source.find('\n'), source.size());
     const RawBranch branch = raw_branch(source.substr(0, end));
     source.remove_prefix(std::min(end + 1, source.size()));
-    const auto parsed = codec->parse(branch.text);
+    auto parsed = codec->parse(branch.text);
+    if (!parsed) parsed = codec->parse(without_lit(branch.text));
     if (!parsed) return bad_input("'{}': {}", branch.text, parsed.error().describe());
     for (const isa::ParsedLine& line : *parsed)
       if (line.instruction != nullptr) append_instruction(text, *line.instruction, branch);
@@ -114,6 +124,10 @@ void Snippet::run(uint64_t limit) {
   for (uint64_t n = 0; wave_->state == Wave::State::Running && wave_->pc != end; ++n) {
     if (n == limit) return wave_->fail({.kind = FaultKind::Illegal, .pc = wave_->pc, .text = "limit"});
     run_wave(*wave_, *code_, 1);
+    if (wave_->state == Wave::State::AtBarrier) { // nobody else to wait for
+      wave_->state = Wave::State::Running;
+      wave_->attention &= ~uint32_t{Wave::stopped};
+    }
   }
 }
 
