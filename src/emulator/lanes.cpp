@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 namespace asmevo::emulator {
 
@@ -40,16 +41,51 @@ std::optional<unsigned> dpp_source(unsigned control, unsigned l) {
   }
 }
 
-// A lane that EXEC disables cannot be read either.
-bool dpp_source_valid(const Wave& wave, unsigned control, unsigned l) {
-  const auto from = dpp_source(control, l);
-  return from && (wave.exec() >> *from & 1) != 0;
+// What one value of DPP_CTRL does: which lane each lane reads (itself where there is none), and who has one
+// at all.
+struct LaneMove {
+  uint8_t from[lanes];
+  uint64_t in_range = 0;
+};
+
+const LaneMove& lane_move(unsigned control) {
+  constexpr unsigned controls = 0x200;
+  static const std::vector<LaneMove> all = [] {
+    std::vector<LaneMove> moves(controls);
+    for (unsigned c = 0; c < controls; ++c)
+      for (unsigned l = 0; l < lanes; ++l) {
+        const auto from = dpp_source(c, l);
+        moves[c].from[l] = static_cast<uint8_t>(from.value_or(l));
+        moves[c].in_range |= uint64_t{from.has_value()} << l;
+      }
+    return moves;
+  }();
+  return all[control % controls];
 }
 
-void dpp_permute(const Wave& wave, const MicroOp& op, const uint32_t* from, Row& to) {
-  const unsigned control = op.mods().dpp_ctrl;
-  for (unsigned l = 0; l < lanes; ++l)
-    to.lane[l] = dpp_source_valid(wave, control, l) ? from[*dpp_source(control, l)] : 0;
+// Lanes that get a value: a lane that EXEC disables cannot be read either.
+uint64_t dpp_valid(const Wave& wave, const LaneMove& move) {
+  const uint64_t exec = wave.exec();
+  if (exec == all_lanes) return move.in_range;
+  uint64_t readable = 0;
+  for (unsigned l = 0; l < lanes; ++l) readable |= (exec >> move.from[l] & 1) << l;
+  return readable & move.in_range;
+}
+
+void dpp_permute(const LaneMove& move, uint64_t valid, const uint32_t* from, Row& to) {
+  constexpr Row zeros{};
+  for (unsigned l = 0; l < lanes; ++l) to.lane[l] = from[move.from[l]];
+  blend(to.lane, to.lane, zeros.lane, valid);
+}
+
+// Lanes of the rows of 16 and the banks of 4 that the instruction works on.
+uint64_t dpp_enabled(const isa::Modifiers& m) {
+  uint64_t banks = 0, rows = 0;
+  for (unsigned n = 0; n < 4; ++n) {
+    if ((m.bank_mask >> n & 1) != 0) banks |= uint64_t{0x000f'000f'000f'000f} << (4 * n);
+    if ((m.row_mask >> n & 1) != 0) rows |= uint64_t{0xffff} << (16 * n);
+  }
+  return banks & rows;
 }
 
 // --- SDWA: a byte or word of a source, or of the result (CDNA3 ISA, 13.3.8 "SDWA").
@@ -133,9 +169,11 @@ SourceRows prepare_source(Wave& wave, const MicroOp& op, unsigned index, LaneTyp
 
   const isa::Modifiers& m = op.mods();
   if (op.dpp() && index == 0) {
+    const LaneMove& move = lane_move(m.dpp_ctrl);
+    const uint64_t valid = dpp_valid(wave, move);
     SourceBuffer permuted;
-    dpp_permute(wave, op, rows.low, permuted.low);
-    if (wide) dpp_permute(wave, op, rows.high, permuted.high);
+    dpp_permute(move, valid, rows.low, permuted.low);
+    if (wide) dpp_permute(move, valid, rows.high, permuted.high);
     buffer = permuted;
     rows = {buffer.low.lane, wide ? buffer.high.lane : nullptr};
   }
@@ -154,15 +192,12 @@ SourceRows prepare_source(Wave& wave, const MicroOp& op, unsigned index, LaneTyp
 }
 
 uint64_t write_mask(const Wave& wave, const MicroOp& op) {
-  uint64_t mask = wave.exec();
-  if (!op.dpp()) return mask;
+  const uint64_t exec = wave.exec();
+  if (!op.dpp()) return exec;
   const isa::Modifiers& m = op.mods();
-  for (unsigned l = 0; l < lanes; ++l) {
-    const bool row_on = (m.row_mask >> (l / 16) & 1) != 0, bank_on = (m.bank_mask >> (l % 16 / 4) & 1) != 0;
-    if (!row_on || !bank_on || (!m.bound_ctrl && !dpp_source_valid(wave, m.dpp_ctrl, l)))
-      mask &= ~(uint64_t{1} << l);
-  }
-  return mask;
+  const uint64_t enabled = exec & dpp_enabled(m);
+  // BOUND_CTRL: lanes without a source read 0 and are written, otherwise they stay as they are.
+  return m.bound_ctrl ? enabled : enabled & dpp_valid(wave, lane_move(m.dpp_ctrl));
 }
 
 namespace {

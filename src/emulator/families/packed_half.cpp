@@ -1,4 +1,4 @@
-// VOP3P on pairs of f16, and v_fma_mix* whose sources are f32 or f16 as op_sel_hi says.
+// VOP3P on pairs of f16, v_pack_b32_f16, and v_fma_mix* whose sources are f32 or f16 as op_sel_hi says.
 #include "emulator/families/half_block.h"
 #include "emulator/families/packed_sources.h"
 
@@ -179,6 +179,13 @@ void mix_to_half(Wave& wave, const MicroOp& op) {
   write_row(to, results, wave.exec());
 }
 
+// VOP3, with op_sel, neg and abs of its own.
+uint32_t pack(const FloatMode& mode, Half low, Half high) {
+  std::array<uint16_t, 2> pair{low.bits, high.bits};
+  if (!mode.keeps_input_denormals64()) flush_halves(pair);
+  return pair[0] | uint32_t{pair[1]} << 16;
+}
+
 constexpr OpcodeRow rows[] = {
     {"v_pk_add_f16", of_two<[](float a, float b) { return a + b; }>},
     {"v_pk_mul_f16", of_two<[](float a, float b) { return a * b; }>},
@@ -188,6 +195,7 @@ constexpr OpcodeRow rows[] = {
     {"v_pk_max_f16", select_half<number_of_two<true>, 2>},
     {"v_pk_minimum3_f16", select_half<propagate_of_two<false>, 3>},
     {"v_pk_maximum3_f16", select_half<propagate_of_two<true>, 3>},
+    {"v_pack_b32_f16", lanewise<pack>},
     {"v_fma_mix_f32", mix},
     {"v_fma_mixlo_f16", mix_to_half<false>},
     {"v_fma_mixhi_f16", mix_to_half<true>},

@@ -57,13 +57,18 @@ void count_below(Wave& wave, const MicroOp& op) {
 // v_perm_b32: each byte of the selector takes a byte of {a, b} (b is the lower), the sign of one of its words
 // (8 to 11), 0x00 (12) or 0xff (13 and above).
 constexpr uint32_t permuted(uint32_t a, uint32_t b, uint32_t selectors) {
+  // Branch-free, so that it vectorises: all ones where the condition holds.
+  const auto when = [](bool condition) { return 0U - static_cast<uint32_t>(condition); };
+  const auto either = [](uint32_t condition, uint32_t x, uint32_t y) {
+    return (x & condition) | (y & ~condition);
+  };
   uint32_t result = 0;
   for (unsigned shift = 0; shift < 32; shift += 8) {
     const uint32_t s = selectors >> shift & 0xff;
-    const uint32_t byte = ((s & 4) != 0 ? a : b) >> (8 * (s & 3)) & 0xff;
-    const uint32_t sign = (((s & 2) != 0 ? a : b) >> ((s & 1) != 0 ? 31 : 15) & 1) * 0xff;
-    const uint32_t constant = s == 12 ? 0 : 0xff;
-    result |= (s < 8 ? byte : s < 12 ? sign : constant) << shift;
+    const uint32_t byte = either(0U - (s >> 2 & 1), a, b) >> (8 * (s & 3)) & 0xff;
+    const uint32_t sign = 0U - (either(0U - (s >> 1 & 1), a, b) >> (15 + 16 * (s & 1)) & 1);
+    const uint32_t special = either(when(s < 12), sign, when(s != 12)) & 0xff;
+    result |= either(when(s < 8), byte, special) << shift;
   }
   return result;
 }

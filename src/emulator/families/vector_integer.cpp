@@ -183,6 +183,18 @@ constexpr T largest(T a, T b, T c) {
   return larger(larger(a, b), c);
 }
 
+// The three-source forms of 16 bits clear the upper half when they write the lower one (so the conformance
+// vectors have it; the manual's description of op_sel would have it kept, as v_mad_i16 and its like do).
+template <auto F>
+void clearing_upper_half(Wave& wave, const MicroOp& op) {
+  using R = typename SignatureOf<F>::Result;
+  constexpr unsigned to_upper_half = 8;
+  if ((op.mods().op_sel & to_upper_half) != 0)
+    lanewise<F>(wave, op);
+  else
+    lanewise<[](R a, R b, R c) { return uint32_t{static_cast<uint16_t>(F(a, b, c))}; }>(wave, op);
+}
+
 constexpr OpcodeRow rows[] = {
     // Sums and differences
     saturating<uint32_t, [](uint32_t a, uint32_t b) { return int64_t{a} + b; }>("v_add_u32"),
@@ -242,16 +254,16 @@ constexpr OpcodeRow rows[] = {
     {"v_max_i16", lanewise<larger<int16_t>>},
     {"v_min3_u32", lanewise<smallest<uint32_t>>},
     {"v_min3_i32", lanewise<smallest<int32_t>>},
-    {"v_min3_u16", lanewise<smallest<uint16_t>>},
-    {"v_min3_i16", lanewise<smallest<int16_t>>},
+    {"v_min3_u16", clearing_upper_half<smallest<uint16_t>>},
+    {"v_min3_i16", clearing_upper_half<smallest<int16_t>>},
     {"v_max3_u32", lanewise<largest<uint32_t>>},
     {"v_max3_i32", lanewise<largest<int32_t>>},
-    {"v_max3_u16", lanewise<largest<uint16_t>>},
-    {"v_max3_i16", lanewise<largest<int16_t>>},
+    {"v_max3_u16", clearing_upper_half<largest<uint16_t>>},
+    {"v_max3_i16", clearing_upper_half<largest<int16_t>>},
     {"v_med3_u32", lanewise<median<uint32_t>>},
     {"v_med3_i32", lanewise<median<int32_t>>},
-    {"v_med3_u16", lanewise<median<uint16_t>>},
-    {"v_med3_i16", lanewise<median<int16_t>>},
+    {"v_med3_u16", clearing_upper_half<median<uint16_t>>},
+    {"v_med3_i16", clearing_upper_half<median<int16_t>>},
 
     // Absolute differences
     saturating<uint32_t, [](uint32_t a, uint32_t b,
