@@ -7,7 +7,8 @@
 //   v_div_fixup  puts in what the steps cannot give: signs, zeros, infinities, NaNs
 //
 // The manual's pseudocode of v_div_fmas multiplies by a fixed 2^32 (2^64 for f64). Hardware (and the manuals of later
-// chips) multiply by 2^64 or 2^-64 (f64: 128), by which side of 1 the summand is on; only that makes divisions right.
+// chips) multiply by 2^64 or 2^-64 (f64: 128), by which side of 1 the summand is on; only that makes divisions right. It says VCC = 0 for a zero operand of v_div_scale where hardware sets it (v_div_fixup
+// makes that not matter), and asks whether quotients are denormal, where hardware counts the smallest normal number too.
 #pragma once
 
 #include "emulator/families/float_bits.h"
@@ -29,11 +30,29 @@ struct DivisionConstants<double> {
 };
 
 namespace detail {
-// Whether |n / d| is below the smallest normal number, n and d being finite and not zero.
-inline bool quotient_is_denormal(const Parts& n, const Parts& d, int smallest_normal) {
-  const int exponent = n.exponent - d.exponent;
-  return exponent < smallest_normal ||
-         (exponent == smallest_normal && std::fabs(n.mantissa) < std::fabs(d.mantissa));
+// digits * 2^exponent, up to a bias that all have in common; the leading digit is where a normal number has it. Inf and
+// NaN go by their fields.
+template <class T>
+struct Digits {
+  int exponent;
+  FloatBits<T> digits;
+  explicit Digits(T value) {
+    using L = FloatLayout<T>;
+    const FloatBits<T> size = magnitude<T>(bits_of(value)), below = size & (infinity_bits<T> ^ (sign_mask<T> - 1));
+    const int field = exponent_field<T>(size);
+    const int up = field != 0 ? 0 : std::countl_zero(below) - (std::countl_zero(one_bit<T>) - int{L::mantissa});
+    digits = field != 0 ? below | one_bit<T> << L::mantissa : below << up;
+    exponent = field != 0 ? field : 1 - up;
+  }
+};
+
+// Whether |n / d| is at most the smallest normal number.
+template <class T>
+bool quotient_is_small(T n, T d) {
+  const Digits<T> a(n), b(d);
+  constexpr int smallest_normal = DivisionConstants<T>::smallest_normal;
+  const int exponent = a.exponent - b.exponent;
+  return exponent < smallest_normal || (exponent == smallest_normal && a.digits <= b.digits);
 }
 } // namespace detail
 
@@ -50,16 +69,14 @@ DivScale<T> div_scale(const FloatMode& mode, T value, T denominator, T numerator
   value = flushed_input(mode, value);
   denominator = flushed_input(mode, denominator);
   numerator = flushed_input(mode, numerator);
-  if (numerator == 0 || denominator == 0) return {from_bits<T>(quiet_nan<T>), false};
+  if (numerator == 0 || denominator == 0) return {from_bits<T>(quiet_nan<T>), true};
   const int n = exponent_field<T>(bits_of(numerator)), d = exponent_field<T>(bits_of(denominator));
   if (n - d >= C::near_overflow)
     return {value == denominator ? load_exponent(value, C::shift) : value, true};
   if (d == 0) return {load_exponent(value, C::shift), false};
-  constexpr int special = FloatLayout<T>::exponent_mask;
-  const Parts below = parts(denominator);
-  const bool reciprocal = d != special && detail::quotient_is_denormal({0.5, 1}, below, C::smallest_normal);
-  const bool quotient =
-      d != special && n != special && detail::quotient_is_denormal(parts(numerator), below, C::smallest_normal);
+  const bool quotient = detail::quotient_is_small(numerator, denominator);
+  if (d == int{FloatLayout<T>::exponent_mask}) return {value, quotient};
+  const bool reciprocal = detail::quotient_is_small(T{1}, denominator);
   if (reciprocal && quotient) return {value == denominator ? load_exponent(value, C::shift) : value, true};
   if (reciprocal) return {load_exponent(value, -C::shift), false};
   if (quotient) return {value == numerator ? load_exponent(value, C::shift) : value, true};
@@ -113,6 +130,14 @@ T underflow(const FloatMode& mode, bool negative) {
   return from_bits<T>((negative ? sign_mask<T> : 0) | (away && keeps_output_denormals<T>(mode) ? 1U : 0U));
 }
 
+/// What becomes of a quotient beyond the largest number.
+template <class T>
+FloatBits<T> overflow(const FloatMode& mode, bool negative) {
+  const Rounding r = uses_mode64<T> ? mode.rounding64() : mode.rounding32();
+  const bool toward_zero = r == Rounding::TowardZero || r == (negative ? Rounding::Up : Rounding::Down);
+  return (negative ? sign_mask<T> : 0) | (toward_zero ? infinity_bits<T> - 1 : infinity_bits<T>);
+}
+
 template <class T>
 T div_fixup(const FloatMode& mode, T quotient, T denominator, T numerator) {
   const FloatBits<T> d = bits_of(flushed_input(mode, denominator)), n = bits_of(flushed_input(mode, numerator));
@@ -124,9 +149,13 @@ T div_fixup(const FloatMode& mode, T quotient, T denominator, T numerator) {
     return from_bits<T>(sign_mask<T> | quiet_nan<T>);
   if (d_size == 0 || n_infinite) return from_bits<T>(sign | infinity_bits<T>);
   if (d_infinite || n_size == 0) return from_bits<T>(sign);
-  if constexpr (!std::is_same_v<T, Half>)
+  if constexpr (!std::is_same_v<T, Half>) {
     if (exponent_field<T>(n) - exponent_field<T>(d) < DivisionConstants<T>::lost)
       return underflow<T>(mode, sign != 0);
+    // The steps have overflowed, into Inf or from there into NaN. (The manual asks the denominator here, which cannot be.)
+    if (exponent_field<T>(bits_of(quotient)) == int{FloatLayout<T>::exponent_mask})
+      return from_bits<T>(overflow<T>(mode, sign != 0));
+  }
   return from_bits<T>(sign | magnitude<T>(bits_of(quotient)));
 }
 

@@ -116,8 +116,12 @@ float narrow(const FloatMode& mode, double value) {
   const auto result = static_cast<float>(value);
   return from_bits<float>(flush_denormal<float>(bits_of(result), mode.keeps_output_denormals32()));
 }
+// The host's conversion would flush by the field for f64, which MXCSR follows here.
 double widen(const FloatMode& mode, float value) {
-  return static_cast<double>(flushed_input(mode, value));
+  const uint32_t bits = bits_of(flushed_input(mode, value)), size = magnitude<float>(bits);
+  const double denormal = static_cast<double>(static_cast<int32_t>(size & 0x7f'ffff)) * 0x1p-149;
+  const double result = size < 0x80'0000 ? denormal : static_cast<double>(from_bits<float>(size));
+  return std::copysign(result, value);
 }
 
 template <Rounding Direction>

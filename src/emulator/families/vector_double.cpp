@@ -32,7 +32,11 @@ double trig_preop(double value, uint32_t segment) {
   if (exponent > 1077) first += static_cast<unsigned>(exponent - 1077);
   uint64_t digits = 0;
   for (unsigned i = 0; i < 53; ++i) digits = digits << 1 | (two_over_pi_bit(first + i) ? 1 : 0);
-  const int scale = -53 - static_cast<int>(first) + (exponent >= 1968 ? 128 : 0);
+  int scale = -53 - static_cast<int>(first) + (exponent >= 1968 ? 128 : 0);
+  if (constexpr int least = -1074; scale < least) { // rounds toward zero
+    digits = least - scale < 53 ? digits >> (least - scale) : 0;
+    scale = least;
+  }
   const Parts p = parts(static_cast<double>(digits));
   return scaled(p, int64_t{p.exponent} + scale);
 }
