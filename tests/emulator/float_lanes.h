@@ -1,9 +1,9 @@
-// For tests of float instructions: operands into lanes, results out, and arithmetic on the host in a chosen direction.
+// For tests of float instructions: operands into lanes, results out, and arithmetic on the host in a chosen
+// direction.
 #pragma once
 
-#include "one_instruction.h"
-
 #include "emulator/float_mode.h"
+#include "one_instruction.h"
 
 #include <algorithm>
 #include <bit>
@@ -61,12 +61,16 @@ inline uint16_t reference_half(double x, unsigned direction = 0) {
   const int exponent = std::max(std::ilogb(size), -14);
   // Outward and inward swap for negative numbers, whose size is rounded here.
   const unsigned of_size = sign == 0 || direction == 0 || direction == 3 ? direction : 3 - direction;
-  const double steps = rounded(of_size, [&] { volatile double s = std::ldexp(size, 10 - exponent); return std::nearbyint(s); });
+  const double steps = rounded(of_size, [&] {
+    volatile double s = std::ldexp(size, 10 - exponent);
+    return std::nearbyint(s);
+  });
   const double result = std::ldexp(steps, exponent - 10);
   if (result >= 65536) return static_cast<uint16_t>(sign | (of_size == 0 || of_size == 1 ? 0x7c00 : 0x7bff));
   if (result < 0x1p-14) return static_cast<uint16_t>(sign | static_cast<uint16_t>(result * 0x1p24));
   const int e = std::ilogb(result);
-  return static_cast<uint16_t>(sign | ((e + 15) << 10) | (static_cast<int>(std::ldexp(result, 10 - e)) & 0x3ff));
+  return static_cast<uint16_t>(sign | ((e + 15) << 10) |
+                               (static_cast<int>(std::ldexp(result, 10 - e)) & 0x3ff));
 }
 
 inline double half_value(uint16_t bits) {
@@ -85,9 +89,10 @@ class Operands {
  public:
   explicit Operands(uint64_t seed) : random_(seed) {}
   uint32_t next32() {
-    static constexpr uint32_t edges[] = {0,          0x8000'0000, 1,          0x8000'0001, 0x007f'ffff, 0x0080'0000,
-                                         0x7f7f'ffff, 0x7f80'0000, 0xff80'0000, 0x7fc0'0000, 0x3f80'0000, 0xbf80'0000,
-                                         0x3f7f'ffff, 0x4b80'0000, 0x7e80'0000, 0x0100'0000, 0x3f00'0000, 0x4f00'0000};
+    static constexpr uint32_t edges[] = {0,           0x8000'0000, 1,           0x8000'0001, 0x007f'ffff,
+                                         0x0080'0000, 0x7f7f'ffff, 0x7f80'0000, 0xff80'0000, 0x7fc0'0000,
+                                         0x3f80'0000, 0xbf80'0000, 0x3f7f'ffff, 0x4b80'0000, 0x7e80'0000,
+                                         0x0100'0000, 0x3f00'0000, 0x4f00'0000};
     return random_() % 8 == 0 ? edges[random_() % std::size(edges)] : static_cast<uint32_t>(random_());
   }
   uint64_t next64() {

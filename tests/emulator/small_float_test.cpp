@@ -17,7 +17,8 @@ struct Format {
     const double s = (code & sign()) != 0 ? -1 : 1;
     if (kind == Fnuz && code == sign()) return std::nan("");
     if (kind == Ocp && size == sign() - 1) return std::nan("");
-    if (kind == Ieee && exponent == (1 << exponent_bits) - 1) return mantissa != 0 ? std::nan("") : s * INFINITY;
+    if (kind == Ieee && exponent == (1 << exponent_bits) - 1)
+      return mantissa != 0 ? std::nan("") : s * INFINITY;
     const double digits = mantissa + (exponent != 0 ? 1U << mantissa_bits : 0U);
     return s * std::ldexp(digits, std::max(exponent, 1) - bias - mantissa_bits);
   }
@@ -27,13 +28,16 @@ struct Format {
     return code;
   }
   bool is_nan(unsigned code) const { return std::isnan(value(code)); }
-  /// The nearest code, an even one of two, by looking at all; what is beyond rounds as if the exponent went on.
+  /// The nearest code, an even one of two, by looking at all; what is beyond rounds as if the exponent went
+  /// on.
   unsigned nearest(double x, bool saturate) const {
     const unsigned s = std::signbit(x) ? sign() : 0;
     const unsigned nan_code = kind == Fnuz ? sign() : kind == Ocp ? (sign() - 1) | s : (sign() - 1) | s;
     if (std::isnan(x)) return kind == Finite ? largest() | s : nan_code;
-    const unsigned beyond = kind == Ieee ? static_cast<unsigned>((1 << exponent_bits) - 1) << mantissa_bits | s
-                            : kind == Finite ? largest() | s : nan_code;
+    const unsigned beyond = kind == Ieee
+                                ? static_cast<unsigned>((1 << exponent_bits) - 1) << mantissa_bits | s
+                            : kind == Finite ? largest() | s
+                                             : nan_code;
     if (std::isinf(x)) return beyond;
     const double size = std::fabs(x);
     const double top = value(largest()), next = top + (top - value(largest() - 1));
@@ -50,14 +54,16 @@ struct Format {
 };
 
 constexpr Format fp8_fnuz{"fp8", 4, 3, 8, Format::Fnuz}, bf8_fnuz{"bf8", 5, 2, 16, Format::Fnuz},
-    fp8_ocp{"fp8", 4, 3, 7, Format::Ocp}, bf8_ocp{"bf8", 5, 2, 15, Format::Ieee}, fp6{"fp6", 2, 3, 1, Format::Finite},
-    bf6{"bf6", 3, 2, 3, Format::Finite}, fp4{"fp4", 2, 1, 1, Format::Finite};
+    fp8_ocp{"fp8", 4, 3, 7, Format::Ocp}, bf8_ocp{"bf8", 5, 2, 15, Format::Ieee},
+    fp6{"fp6", 2, 3, 1, Format::Finite}, bf6{"bf6", 3, 2, 3, Format::Finite},
+    fp4{"fp4", 2, 1, 1, Format::Finite};
 
 struct Target {
   std::string_view gpu;
   const Format& format;
 };
-const Target eight_bits[] = {{"gfx942", fp8_fnuz}, {"gfx942", bf8_fnuz}, {"gfx950", fp8_ocp}, {"gfx950", bf8_ocp}};
+const Target eight_bits[] = {
+    {"gfx942", fp8_fnuz}, {"gfx942", bf8_fnuz}, {"gfx950", fp8_ocp}, {"gfx950", bf8_ocp}};
 
 std::string named(std::string text, std::string_view format) {
   for (size_t at; (at = text.find("FMT")) != std::string::npos;) text.replace(at, 3, format);
@@ -66,9 +72,10 @@ std::string named(std::string text, std::string_view format) {
 
 TEST(SmallFloat, DecodesEveryByte) {
   for (const auto& [gpu, format] : eight_bits) {
-    Snippet s = snippet(gpu, named("v_cvt_f32_FMT v10, v0\nv_cvt_f32_FMT_sdwa v11, v0 src0_sel:BYTE_2\n"
-                                   "v_cvt_pk_f32_FMT v[12:13], v0\nv_cvt_pk_f32_FMT_sdwa v[14:15], v0 src0_sel:WORD_1",
-                                   format.name));
+    Snippet s = snippet(
+        gpu, named("v_cvt_f32_FMT v10, v0\nv_cvt_f32_FMT_sdwa v11, v0 src0_sel:BYTE_2\n"
+                   "v_cvt_pk_f32_FMT v[12:13], v0\nv_cvt_pk_f32_FMT_sdwa v[14:15], v0 src0_sel:WORD_1",
+                   format.name));
     for (unsigned first = 0; first < 256; first += lanes) {
       for (unsigned l = 0; l < lanes; ++l) s.v(0, l) = (first + l) * 0x0001'0001U | 0x3800'4000U;
       run_in_mode(s, FloatMode::usual);
@@ -95,7 +102,9 @@ double sample(Operands& o, const Format& f, unsigned l) {
   case 1: return sign * (a + b) / 2;
   case 2: return sign * static_cast<double>(static_cast<float>(a + (b - a) * 0.501));
   case 3: return sign * static_cast<double>(static_cast<float>(a + (b - a) * 0.499));
-  case 4: return sign * f.value(f.largest()) * static_cast<double>(static_cast<float>(0.9 + static_cast<double>(o.raw() % 1000) / 2000));
+  case 4:
+    return sign * f.value(f.largest()) *
+           static_cast<double>(static_cast<float>(0.9 + static_cast<double>(o.raw() % 1000) / 2000));
   default: return l == 5 ? INFINITY * sign : l == 11 ? std::nan("") : l == 17 ? 0 * sign : sign * 1e-30;
   }
 }
@@ -103,7 +112,8 @@ double sample(Operands& o, const Format& f, unsigned l) {
 TEST(SmallFloat, PacksToNearest) {
   Operands o(1);
   for (const auto& [gpu, format] : eight_bits) {
-    Snippet s = snippet(gpu, named("v_cvt_pk_FMT_f32 v10, v0, v1\nv_cvt_pk_FMT_f32 v11, v1, v0 op_sel:[0,0,1]", format.name));
+    Snippet s = snippet(
+        gpu, named("v_cvt_pk_FMT_f32 v10, v0, v1\nv_cvt_pk_FMT_f32 v11, v1, v0 op_sel:[0,0,1]", format.name));
     for (int round = 0; round < 40; ++round)
       for (const bool saturate : {false, true}) {
         for (unsigned l = 0; l < lanes; ++l) {
@@ -114,7 +124,8 @@ TEST(SmallFloat, PacksToNearest) {
         for (unsigned l = 0; l < lanes; ++l) {
           const double a = f32(s.v(0, l)), b = f32(s.v(1, l));
           const auto same = [&](unsigned code, double x) {
-            return code == format.nearest(x, saturate) || (format.is_nan(code) && format.is_nan(format.nearest(x, saturate)));
+            return code == format.nearest(x, saturate) ||
+                   (format.is_nan(code) && format.is_nan(format.nearest(x, saturate)));
           };
           EXPECT_TRUE(same(s.v(10, l) & 0xff, a)) << gpu << format.name << a << " " << std::hex << s.v(10, l);
           EXPECT_TRUE(same(s.v(10, l) >> 8 & 0xff, b)) << gpu << format.name << b;
@@ -126,7 +137,8 @@ TEST(SmallFloat, PacksToNearest) {
   }
 }
 
-// Over seeds that go evenly through their upper bits, the share that rounds up is the fraction that is cut off.
+// Over seeds that go evenly through their upper bits, the share that rounds up is the fraction that is cut
+// off.
 TEST(SmallFloat, StochasticRoundingIsFair) {
   for (const auto& [gpu, format] : eight_bits) {
     Snippet s = snippet(gpu, named("v_cvt_sr_FMT_f32 v10, v0, v1 op_sel:[0,0,1,0]", format.name));
@@ -187,7 +199,8 @@ TEST(SmallFloat, ScaledPairs) {
   Operands o(5);
   for (const Format* f : {&fp8_ocp, &bf8_ocp, &fp4}) {
     const bool four = f == &fp4;
-    const std::string select = four ? "op_sel:[0,0,1,1]" : "op_sel:[0,0,0,1]", from = four ? "op_sel:[1,1,0]" : "op_sel:[1,0,0]";
+    const std::string select = four ? "op_sel:[0,0,1,1]" : "op_sel:[0,0,0,1]",
+                      from = four ? "op_sel:[1,1,0]" : "op_sel:[1,0,0]";
     Snippet s = snippet("gfx950", named("v_cvt_scalef32_pk_FMT_f32 v10, v0, v1, v2 " + select +
                                             "\nv_cvt_scalef32_pk_f32_FMT v[12:13], v10, v2 " + from +
                                             "\nv_cvt_scalef32_pk_bf16_FMT v14, v10, v2 " + from +
@@ -196,7 +209,8 @@ TEST(SmallFloat, ScaledPairs) {
     for (int round = 0; round < 20; ++round) {
       for (unsigned l = 0; l < lanes; ++l) {
         const int scale = static_cast<int>(o.raw() % 60) - 30;
-        for (unsigned row : {0U, 1U}) s.v(row, l) = bits32(static_cast<float>(std::ldexp(sample(o, *f, l), scale)));
+        for (unsigned row : {0U, 1U})
+          s.v(row, l) = bits32(static_cast<float>(std::ldexp(sample(o, *f, l), scale)));
         s.v(2, l) = bits32(std::ldexp(1.75F, scale)); // only the exponent counts
         s.v(3, l) = bits32(0.5F);
         s.v(10, l) = 0x1234'5678;
@@ -205,7 +219,8 @@ TEST(SmallFloat, ScaledPairs) {
       for (unsigned l = 0; l < lanes; ++l) {
         const double scale = std::ldexp(1.0, std::ilogb(f32(s.v(2, l))));
         const unsigned mask = (1U << f->bits()) - 1;
-        const unsigned low = s.v(10, l) >> (four ? 24 : 16) & mask, high = s.v(10, l) >> (four ? 28 : 24) & mask;
+        const unsigned low = s.v(10, l) >> (four ? 24 : 16) & mask,
+                       high = s.v(10, l) >> (four ? 28 : 24) & mask;
         const auto same = [&](unsigned code, double x) {
           const unsigned expected = f->nearest(x / scale, false);
           return code == expected || (f->is_nan(code) && f->is_nan(expected));
@@ -235,7 +250,9 @@ TEST(SmallFloat, ThirtyTwoOfSixBits) {
                                         f->name));
     for (unsigned l = 0; l < lanes; ++l) {
       for (unsigned row = 0; row < 16; ++row) {
-        const auto one = [&](unsigned n) { return uint32_t{reference_half(std::ldexp(sample(o, *f, n), 3))}; };
+        const auto one = [&](unsigned n) {
+          return uint32_t{reference_half(std::ldexp(sample(o, *f, n), 3))};
+        };
         s.v(row, l) = one(row) | one(row + l) << 16;
       }
       s.v(20, l) = bits32(8);
@@ -243,7 +260,8 @@ TEST(SmallFloat, ThirtyTwoOfSixBits) {
     }
     run(s);
     const auto code = [&](unsigned row, unsigned item, unsigned l) {
-      const uint64_t pair = s.v(row + item * 6 / 32, l) | uint64_t{item * 6 / 32 < 5 ? s.v(row + item * 6 / 32 + 1, l) : 0} << 32;
+      const uint64_t pair = s.v(row + item * 6 / 32, l) |
+                            uint64_t{item * 6 / 32 < 5 ? s.v(row + item * 6 / 32 + 1, l) : 0} << 32;
       return static_cast<unsigned>(pair >> (item * 6 % 32) & 63);
     };
     for (unsigned l = 0; l < lanes; ++l)
@@ -260,7 +278,8 @@ TEST(SmallFloat, ThirtyTwoOfSixBits) {
 }
 
 TEST(SmallFloat, ScaleOfAllOnesIsNan) {
-  Snippet s = snippet("gfx950", "v_cvt_scalef32_f32_fp8 v10, v0, v1\nv_cvt_scalef32_f16_bf8 v11, v0, v2 op_sel:[1,0,1]");
+  Snippet s = snippet(
+      "gfx950", "v_cvt_scalef32_f32_fp8 v10, v0, v1\nv_cvt_scalef32_f16_bf8 v11, v0, v2 op_sel:[1,0,1]");
   s.v(0, 0) = 0x3c38; // bf8 1, fp8 1
   s.v(1, 0) = 0x7f80'0000;
   s.v(2, 0) = bits32(4);

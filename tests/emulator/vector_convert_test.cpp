@@ -9,18 +9,22 @@ template <class I>
 I saturated(double x) {
   if (std::isnan(x)) return 0;
   constexpr double least = std::numeric_limits<I>::min(), most = std::numeric_limits<I>::max();
-  return x <= least ? std::numeric_limits<I>::min() : x >= most ? std::numeric_limits<I>::max() : static_cast<I>(x);
+  return x <= least  ? std::numeric_limits<I>::min()
+         : x >= most ? std::numeric_limits<I>::max()
+                     : static_cast<I>(x);
 }
 
 TEST(VectorConvert, FloatToIntegerSaturates) {
-  Snippet s = snippet("gfx942", "v_cvt_i32_f32 v10, v0\nv_cvt_u32_f32 v11, v0\nv_cvt_rpi_i32_f32 v12, v0\n"
-                                "v_cvt_flr_i32_f32 v13, v0\nv_cvt_i32_f64 v14, v[2:3]\nv_cvt_u32_f64 v15, v[2:3]\n"
-                                "v_cvt_i16_f16 v16, v4\nv_cvt_u16_f16 v17, v4");
+  Snippet s =
+      snippet("gfx942", "v_cvt_i32_f32 v10, v0\nv_cvt_u32_f32 v11, v0\nv_cvt_rpi_i32_f32 v12, v0\n"
+                        "v_cvt_flr_i32_f32 v13, v0\nv_cvt_i32_f64 v14, v[2:3]\nv_cvt_u32_f64 v15, v[2:3]\n"
+                        "v_cvt_i16_f16 v16, v4\nv_cvt_u16_f16 v17, v4");
   Operands o(1);
   for (int round = 0; round < 300; ++round) {
     for (unsigned l = 0; l < lanes; ++l) {
       s.v(0, l) = round % 2 == 0 ? o.next32() : bits32(o.within(-3, 34));
-      s.set_v64(2, l, round % 2 == 0 ? o.next64() : bits64(static_cast<double>(o.within(-3, 34)) * (1 + 0x1p-30)));
+      s.set_v64(2, l,
+                round % 2 == 0 ? o.next64() : bits64(static_cast<double>(o.within(-3, 34)) * (1 + 0x1p-30)));
       s.v(4, l) = o.next16();
     }
     s.v(0, 0) = 0x3eff'ffff; // the largest below 1/2
@@ -42,8 +46,9 @@ TEST(VectorConvert, FloatToIntegerSaturates) {
 }
 
 TEST(VectorConvert, FloatToHalfInEveryDirection) {
-  Snippet s = snippet("gfx942", "v_cvt_f16_f32 v10, v0\nv_cvt_pkrtz_f16_f32 v11, v0, v1\nv_cvt_f16_i16 v12, v0\n"
-                                "v_cvt_f16_u16 v13, v0");
+  Snippet s =
+      snippet("gfx942", "v_cvt_f16_f32 v10, v0\nv_cvt_pkrtz_f16_f32 v11, v0, v1\nv_cvt_f16_i16 v12, v0\n"
+                        "v_cvt_f16_u16 v13, v0");
   Operands o(2);
   for (unsigned direction = 0; direction < 4; ++direction)
     for (int round = 0; round < 500; ++round) {
@@ -55,7 +60,8 @@ TEST(VectorConvert, FloatToHalfInEveryDirection) {
       run_in_mode(s, mode_rounding(0, direction));
       for (unsigned l = 0; l < lanes; ++l) {
         const double x = f32(s.v(0, l)), y = f32(s.v(1, l));
-        ASSERT_TRUE(same16(s.v(10, l), reference_half(x, direction))) << std::hexfloat << x << " direction " << direction;
+        ASSERT_TRUE(same16(s.v(10, l), reference_half(x, direction)))
+            << std::hexfloat << x << " direction " << direction;
         ASSERT_TRUE(same16(s.v(11, l), reference_half(x, 3))) << std::hexfloat << x;
         ASSERT_TRUE(same16(s.v(11, l) >> 16, reference_half(y, 3))) << std::hexfloat << y;
         ASSERT_EQ(s.v(12, l), reference_half(static_cast<int16_t>(s.v(0, l)), direction));
@@ -76,8 +82,9 @@ TEST(VectorConvert, PackedHalvesOfGfx950RoundToNearest) {
 }
 
 TEST(VectorConvert, NormalisedIntegersAreLimited) {
-  Snippet s = snippet("gfx942", "v_cvt_pknorm_i16_f32 v10, v0, v1\nv_cvt_pknorm_u16_f32 v11, v0, v1\n"
-                                "v_cvt_norm_i16_f16 v12, v2\nv_cvt_norm_u16_f16 v13, v2\nv_cvt_pknorm_i16_f16 v14, v2, v2");
+  Snippet s = snippet(
+      "gfx942", "v_cvt_pknorm_i16_f32 v10, v0, v1\nv_cvt_pknorm_u16_f32 v11, v0, v1\n"
+                "v_cvt_norm_i16_f16 v12, v2\nv_cvt_norm_u16_f16 v13, v2\nv_cvt_pknorm_i16_f16 v14, v2, v2");
   s.v(0, 0) = bits32(1), s.v(1, 0) = bits32(-1), s.v(2, 0) = 0x3c00;
   s.v(0, 1) = bits32(7), s.v(1, 1) = bits32(-7), s.v(2, 1) = 0xc700;
   s.v(0, 2) = bits32(std::nanf("")), s.v(1, 2) = bits32(0.25F), s.v(2, 2) = 0x3400;
@@ -96,9 +103,11 @@ TEST(VectorConvert, NormalisedIntegersAreLimited) {
 }
 
 TEST(VectorConvert, BytesAndNibbles) {
-  Snippet s = snippet("gfx942", "v_cvt_f32_ubyte0 v10, v0\nv_cvt_f32_ubyte1 v11, v0\nv_cvt_f32_ubyte2 v12, v0\n"
-                                "v_cvt_f32_ubyte3 v13, v0\nv_cvt_off_f32_i4 v14, v1\nv_cvt_pk_u8_f32 v15, v2, v1, v0\n"
-                                "v_cvt_pk_i16_i32 v16, v3, v4\nv_cvt_pk_u16_u32 v17, v3, v4\nv_cvt_pkaccum_u8_f32 v18, v2, v1");
+  Snippet s =
+      snippet("gfx942",
+              "v_cvt_f32_ubyte0 v10, v0\nv_cvt_f32_ubyte1 v11, v0\nv_cvt_f32_ubyte2 v12, v0\n"
+              "v_cvt_f32_ubyte3 v13, v0\nv_cvt_off_f32_i4 v14, v1\nv_cvt_pk_u8_f32 v15, v2, v1, v0\n"
+              "v_cvt_pk_i16_i32 v16, v3, v4\nv_cvt_pk_u16_u32 v17, v3, v4\nv_cvt_pkaccum_u8_f32 v18, v2, v1");
   for (unsigned l = 0; l < lanes; ++l) {
     s.v(0, l) = 0xfe80'7f01;
     s.v(1, l) = l;
@@ -113,7 +122,8 @@ TEST(VectorConvert, BytesAndNibbles) {
   EXPECT_EQ(f32(s.v(12, 0)), 128.0F);
   EXPECT_EQ(f32(s.v(13, 0)), 254.0F);
   for (unsigned l = 0; l < 16; ++l)
-    EXPECT_EQ(f32(s.v(14, l)), static_cast<float>(l < 8 ? static_cast<int>(l) : static_cast<int>(l) - 16) / 16);
+    EXPECT_EQ(f32(s.v(14, l)),
+              static_cast<float>(l < 8 ? static_cast<int>(l) : static_cast<int>(l) - 16) / 16);
   EXPECT_EQ(s.v(15, 1), 0xfe80'4d01U);
   EXPECT_EQ(s.v(15, 5), 0xfe80'ff01U);
   EXPECT_EQ(s.v(15, 6), 0xfe00'7f01U);

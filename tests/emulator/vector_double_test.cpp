@@ -19,7 +19,8 @@ TEST(VectorDouble, DivisionIsCorrectlyRounded) {
   Snippet s = snippet("gfx942", division);
   Operands o(1);
   const auto with_exponent = [&](uint64_t bits, int low, int range) {
-    const auto field = static_cast<uint64_t>(1023 + low + static_cast<int>(o.raw() % static_cast<uint64_t>(range)));
+    const auto field =
+        static_cast<uint64_t>(1023 + low + static_cast<int>(o.raw() % static_cast<uint64_t>(range)));
     return (bits & 0x800f'ffff'ffff'ffff) | field << 52;
   };
   constexpr uint64_t denormal = 0x800f'ffff'ffff'ffff;
@@ -55,7 +56,9 @@ TEST(VectorDouble, RoundsAsModeSays) {
     for (int round = 0; round < 20; ++round) {
       for (unsigned l = 0; l < lanes; ++l) {
         for (unsigned row : {0U, 2U, 4U})
-          s.set_v64(row, l, l % 2 != 0 ? o.next64() : bits64(static_cast<double>(o.within(-140, 127)) * (1 + 0x1p-40)));
+          s.set_v64(row, l,
+                    l % 2 != 0 ? o.next64()
+                               : bits64(static_cast<double>(o.within(-140, 127)) * (1 + 0x1p-40)));
         s.v(6, l) = static_cast<uint32_t>(static_cast<int32_t>(o.raw() % 4400) - 2200);
       }
       run_in_mode(s, mode_rounding(0, direction));
@@ -63,21 +66,26 @@ TEST(VectorDouble, RoundsAsModeSays) {
         volatile double a = f64(s.v64(0, l)), b = f64(s.v64(2, l)), c = f64(s.v64(4, l));
         const auto check = [&](unsigned row, auto compute) {
           const double expected = rounded(direction, compute);
-          EXPECT_TRUE(same64(s.v64(row, l), bits64(expected))) << "v" << row << " direction " << direction << " " << a;
+          EXPECT_TRUE(same64(s.v64(row, l), bits64(expected)))
+              << "v" << row << " direction " << direction << " " << a;
         };
         check(10, [&]() -> double { return a + b; });
         check(12, [&]() -> double { return a * b; });
         check(14, [&]() -> double { return std::fma(a, b, c); });
         check(18, [&]() -> double { return std::ldexp(a, static_cast<int>(s.v(6, l))); });
-        const float narrow = rounded(direction, [&]() -> float { volatile float f = static_cast<float>(a); return f; });
+        const float narrow = rounded(direction, [&]() -> float {
+          volatile float f = static_cast<float>(a);
+          return f;
+        });
         EXPECT_TRUE(same32(s.v(16, l), bits32(narrow))) << a << " direction " << direction;
       }
     }
 }
 
 TEST(VectorDouble, FlushesByItsOwnFields) {
-  Snippet s = snippet("gfx942", "v_add_f64 v[10:11], v[0:1], 0\nv_max_f64 v[12:13], v[0:1], v[0:1]\n"
-                                "v_mul_f64 v[14:15], v[2:3], 0.5\nv_cvt_f32_f64 v16, v[4:5]\nv_cvt_f64_f32 v[18:19], v6");
+  Snippet s = snippet(
+      "gfx942", "v_add_f64 v[10:11], v[0:1], 0\nv_max_f64 v[12:13], v[0:1], v[0:1]\n"
+                "v_mul_f64 v[14:15], v[2:3], 0.5\nv_cvt_f32_f64 v16, v[4:5]\nv_cvt_f64_f32 v[18:19], v6");
   s.set_v64(0, 0, 77);
   s.set_v64(2, 0, uint64_t{1} << 52);
   s.set_v64(4, 0, bits64(0x1p-140));
@@ -96,11 +104,13 @@ TEST(VectorDouble, FlushesByItsOwnFields) {
 }
 
 TEST(VectorDouble, PartsAndFractions) {
-  Snippet s = snippet("gfx942", "v_frexp_mant_f64 v[10:11], v[0:1]\nv_frexp_exp_i32_f64 v12, v[0:1]\n"
-                                "v_fract_f64 v[14:15], v[0:1]\nv_rndne_f64 v[16:17], v[0:1]\nv_ceil_f64 v[18:19], v[0:1]");
+  Snippet s = snippet(
+      "gfx942", "v_frexp_mant_f64 v[10:11], v[0:1]\nv_frexp_exp_i32_f64 v12, v[0:1]\n"
+                "v_fract_f64 v[14:15], v[0:1]\nv_rndne_f64 v[16:17], v[0:1]\nv_ceil_f64 v[18:19], v[0:1]");
   Operands o(3);
   for (int round = 0; round < 50; ++round) {
-    for (unsigned l = 0; l < lanes; ++l) s.set_v64(0, l, round % 2 == 0 ? o.next64() : bits64(static_cast<double>(o.within(-60, 55))));
+    for (unsigned l = 0; l < lanes; ++l)
+      s.set_v64(0, l, round % 2 == 0 ? o.next64() : bits64(static_cast<double>(o.within(-60, 55))));
     run_in_mode(s, FloatMode::usual);
     for (unsigned l = 0; l < lanes; ++l) {
       const double x = f64(s.v64(0, l));
@@ -122,7 +132,7 @@ TEST(VectorDouble, TrigPreop) {
   Snippet s = snippet("gfx942", "v_trig_preop_f64 v[2:3], v[0:1], 0\nv_trig_preop_f64 v[4:5], v[0:1], 1\n"
                                 "v_trig_preop_f64 v[6:7], v[0:1], 2\nv_trig_preop_f64 v[8:9], v[0:1], 31");
   s.set_v64(0, 0, bits64(1.0));
-  s.set_v64(0, 1, bits64(0x1p55)); // field 1078: one bit on
+  s.set_v64(0, 1, bits64(0x1p55));  // field 1078: one bit on
   s.set_v64(0, 2, bits64(0x1p945)); // field 1968
   run(s);
   EXPECT_EQ(s.v64(2, 0), 0x3fe4'5f30'6dc9'c882U);

@@ -24,8 +24,8 @@ void expect_divisions(const std::function<std::pair<uint32_t, uint32_t>()>& next
     run_in_mode(s, FloatMode::usual);
     for (unsigned l = 0; l < lanes; ++l) {
       const float quotient = f32(n[l]) / f32(d[l]);
-      ASSERT_TRUE(same32(s.v(2, l), bits32(quotient)))
-          << std::hexfloat << f32(n[l]) << " / " << f32(d[l]) << " = " << quotient << ", got " << f32(s.v(2, l));
+      ASSERT_TRUE(same32(s.v(2, l), bits32(quotient))) << std::hexfloat << f32(n[l]) << " / " << f32(d[l])
+                                                       << " = " << quotient << ", got " << f32(s.v(2, l));
     }
   }
 }
@@ -34,9 +34,7 @@ TEST(VectorFloat, DivisionIsCorrectlyRounded) {
   Operands o(1);
   expect_divisions([&] { return std::pair(o.next32(), o.next32()); });
   // Quotients around the smallest normal number and below.
-  expect_divisions([&] {
-    return std::pair(bits32(o.within(-60, 0)), bits32(o.within(66, 92)));
-  });
+  expect_divisions([&] { return std::pair(bits32(o.within(-60, 0)), bits32(o.within(66, 92))); });
   expect_divisions([&] { return std::pair(bits32(o.within(-126, -96)), bits32(o.within(-20, 40))); });
   expect_divisions([&] { return std::pair(o.next32() & 0x807f'ffff, o.next32()); });
   expect_divisions([&] { return std::pair(o.next32(), o.next32() & 0x807f'ffff); });
@@ -50,7 +48,8 @@ TEST(VectorFloat, RoundsAsModeSays) {
   Operands o(2);
   for (unsigned direction = 0; direction < 4; ++direction) {
     for (unsigned l = 0; l < lanes; ++l)
-      for (unsigned row : {0U, 1U, 2U, 15U}) s.v(row, l) = l % 2 != 0 ? o.next32() : bits32(o.within(-10, 10));
+      for (unsigned row : {0U, 1U, 2U, 15U})
+        s.v(row, l) = l % 2 != 0 ? o.next32() : bits32(o.within(-10, 10));
     const std::vector<uint32_t> summand(&s.v(15, 0), &s.v(15, 0) + lanes);
     run_in_mode(s, mode_rounding(direction, 0));
     for (unsigned l = 0; l < lanes; ++l) {
@@ -99,15 +98,19 @@ TEST(VectorFloat, FlushesInputsAndOutputsSeparately) {
 struct Selection {
   uint32_t a, b, min_ieee, max_ieee, min, max;
 };
-constexpr uint32_t one = 0x3f80'0000, two = 0x4000'0000, qnan = 0x7fc0'0000, snan = 0x7f80'0001, minus_zero = 0x8000'0000,
-                   infinity = 0x7f80'0000;
+constexpr uint32_t one = 0x3f80'0000, two = 0x4000'0000, qnan = 0x7fc0'0000, snan = 0x7f80'0001,
+                   minus_zero = 0x8000'0000, infinity = 0x7f80'0000;
 
 TEST(VectorFloat, MinAndMaxOfNansAndZeros) {
   constexpr Selection cases[] = {
-      {one, two, one, two, one, two},          {qnan, one, one, one, one, one},
-      {one, qnan, one, one, one, one},         {qnan, qnan, qnan, qnan, qnan, qnan},
-      {snan, one, qnan, qnan, one, one},       {one, snan, qnan, qnan, one, one},
-      {0, minus_zero, minus_zero, 0, minus_zero, 0}, {minus_zero, 0, minus_zero, 0, minus_zero, 0},
+      {one, two, one, two, one, two},
+      {qnan, one, one, one, one, one},
+      {one, qnan, one, one, one, one},
+      {qnan, qnan, qnan, qnan, qnan, qnan},
+      {snan, one, qnan, qnan, one, one},
+      {one, snan, qnan, qnan, one, one},
+      {0, minus_zero, minus_zero, 0, minus_zero, 0},
+      {minus_zero, 0, minus_zero, 0, minus_zero, 0},
       {infinity, one, one, infinity, one, infinity},
   };
   Snippet s = snippet("gfx942", "v_min_f32 v10, v0, v1\nv_max_f32 v11, v0, v1");
@@ -126,8 +129,9 @@ TEST(VectorFloat, MinAndMaxOfNansAndZeros) {
 }
 
 TEST(VectorFloat, ThreeOperandSelections) {
-  Snippet s = snippet("gfx950", "v_min3_f32 v10, v0, v1, v2\nv_max3_f32 v11, v0, v1, v2\nv_med3_f32 v12, v0, v1, v2\n"
-                                "v_minimum3_f32 v13, v0, v1, v2\nv_maximum3_f32 v14, v0, v1, v2");
+  Snippet s =
+      snippet("gfx950", "v_min3_f32 v10, v0, v1, v2\nv_max3_f32 v11, v0, v1, v2\nv_med3_f32 v12, v0, v1, v2\n"
+                        "v_minimum3_f32 v13, v0, v1, v2\nv_maximum3_f32 v14, v0, v1, v2");
   Operands o(3);
   for (unsigned l = 0; l < lanes; ++l)
     for (unsigned row = 0; row < 3; ++row) s.v(row, l) = bits32(o.within(-3, 3));
@@ -165,8 +169,9 @@ TEST(VectorFloat, ClampAndOutputModifiers) {
 }
 
 TEST(VectorFloat, LdexpAndFrexp) {
-  Snippet s = snippet("gfx942", "v_ldexp_f32 v10, v0, v1\nv_frexp_mant_f32 v11, v0\nv_frexp_exp_i32_f32 v12, v0\n"
-                                "v_fract_f32 v13, v0");
+  Snippet s =
+      snippet("gfx942", "v_ldexp_f32 v10, v0, v1\nv_frexp_mant_f32 v11, v0\nv_frexp_exp_i32_f32 v12, v0\n"
+                        "v_fract_f32 v13, v0");
   Operands o(4);
   for (int round = 0; round < 100; ++round) {
     for (unsigned l = 0; l < lanes; ++l) {
@@ -192,8 +197,10 @@ TEST(VectorFloat, LdexpAndFrexp) {
 }
 
 TEST(VectorFloat, MadFlushesAlways) {
-  Snippet s = snippet("gfx90a", "v_mad_f32 v10, v0, v1, v2\nv_mad_legacy_f32 v11, v3, v4, v1\nv_madmk_f32 v12, v0, 0x40000000, v1\n"
-                                "v_mac_f32 v13, v1, v1");
+  Snippet s = snippet(
+      "gfx90a",
+      "v_mad_f32 v10, v0, v1, v2\nv_mad_legacy_f32 v11, v3, v4, v1\nv_madmk_f32 v12, v0, 0x40000000, v1\n"
+      "v_mac_f32 v13, v1, v1");
   s.v(0, 0) = 1; // denormal
   s.v(1, 0) = one;
   s.v(2, 0) = 0;

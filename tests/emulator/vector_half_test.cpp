@@ -5,8 +5,9 @@ namespace {
 
 // f16 sums and products are exact in a double, fma's but for what cannot matter.
 TEST(VectorHalf, RoundsOnceInEveryDirection) {
-  Snippet s = snippet("gfx942", "v_add_f16 v10, v0, v1\nv_sub_f16 v11, v0, v1\nv_mul_f16 v12, v0, v1\n"
-                                "v_fma_f16 v13, v0, v1, v2\nv_subrev_f16 v14, v0, v1\nv_fma_legacy_f16 v15, v0, v1, v2");
+  Snippet s = snippet(
+      "gfx942", "v_add_f16 v10, v0, v1\nv_sub_f16 v11, v0, v1\nv_mul_f16 v12, v0, v1\n"
+                "v_fma_f16 v13, v0, v1, v2\nv_subrev_f16 v14, v0, v1\nv_fma_legacy_f16 v15, v0, v1, v2");
   Operands o(1);
   for (unsigned direction = 0; direction < 4; ++direction)
     for (int round = 0; round < 400; ++round) {
@@ -14,14 +15,15 @@ TEST(VectorHalf, RoundsOnceInEveryDirection) {
         for (unsigned row = 0; row < 3; ++row) s.v(row, l) = o.next16();
       run_in_mode(s, mode_rounding(0, direction));
       for (unsigned l = 0; l < lanes; ++l) {
-        const double a = half_value(static_cast<uint16_t>(s.v(0, l))), b = half_value(static_cast<uint16_t>(s.v(1, l))),
+        const double a = half_value(static_cast<uint16_t>(s.v(0, l))),
+                     b = half_value(static_cast<uint16_t>(s.v(1, l))),
                      c = half_value(static_cast<uint16_t>(s.v(2, l)));
         const auto check = [&](unsigned row, double exact, bool zero_sign = true) {
           const uint16_t expected = reference_half(exact, direction);
           const bool zeros = !zero_sign && ((expected | s.v(row, l)) & 0x7fff) == 0;
           ASSERT_TRUE(zeros || same16(s.v(row, l), expected))
-              << "v" << row << " direction " << direction << ": " << a << " " << b << " " << c << " got " << std::hex
-              << s.v(row, l) << " expected " << expected;
+              << "v" << row << " direction " << direction << ": " << a << " " << b << " " << c << " got "
+              << std::hex << s.v(row, l) << " expected " << expected;
         };
         check(10, a + b, false); // the sign of a zero sum depends on the direction
         check(11, a - b, false);
@@ -52,8 +54,9 @@ TEST(VectorHalf, RoundsHalvesOfVop3WithoutTouchingTheRest) {
 }
 
 TEST(VectorHalf, FlushesByMode) {
-  Snippet s = snippet("gfx942", "v_add_f16 v10, v0, v1\nv_mul_f16 v11, v2, v3\nv_max_f16 v12, v0, v0\nv_cvt_f32_f16 v13, v0\n"
-                                "v_cvt_f16_f32 v14, v4");
+  Snippet s = snippet(
+      "gfx942", "v_add_f16 v10, v0, v1\nv_mul_f16 v11, v2, v3\nv_max_f16 v12, v0, v0\nv_cvt_f32_f16 v13, v0\n"
+                "v_cvt_f16_f32 v14, v4");
   constexpr uint32_t base = FloatMode::usual & ~0xc0U;
   for (unsigned keeps = 0; keeps < 4; ++keeps) {
     s.v(0, 0) = 0x8012;
@@ -88,9 +91,10 @@ TEST(VectorHalf, OverflowClampsWithFp16Ovfl) {
 
 // Every f16, one operand.
 TEST(VectorHalf, UnaryForAllValues) {
-  Snippet s = snippet("gfx942", "v_floor_f16 v10, v0\nv_ceil_f16 v11, v0\nv_trunc_f16 v12, v0\nv_rndne_f16 v13, v0\n"
-                                "v_fract_f16 v14, v0\nv_frexp_mant_f16 v15, v0\nv_frexp_exp_i16_f16 v16, v0\n"
-                                "v_ldexp_f16 v17, v0, v1\nv_cvt_f32_f16 v18, v0");
+  Snippet s =
+      snippet("gfx942", "v_floor_f16 v10, v0\nv_ceil_f16 v11, v0\nv_trunc_f16 v12, v0\nv_rndne_f16 v13, v0\n"
+                        "v_fract_f16 v14, v0\nv_frexp_mant_f16 v15, v0\nv_frexp_exp_i16_f16 v16, v0\n"
+                        "v_ldexp_f16 v17, v0, v1\nv_cvt_f32_f16 v18, v0");
   for (unsigned first = 0; first < 0x10000; first += lanes) {
     for (unsigned l = 0; l < lanes; ++l) {
       s.v(0, l) = first + l;
@@ -100,13 +104,16 @@ TEST(VectorHalf, UnaryForAllValues) {
     for (unsigned l = 0; l < lanes; ++l) {
       const double x = half_value(static_cast<uint16_t>(first + l));
       const auto check = [&](unsigned row, double exact) {
-        ASSERT_TRUE(same16(s.v(row, l), reference_half(exact))) << "v" << row << " of " << x << " got " << s.v(row, l);
+        ASSERT_TRUE(same16(s.v(row, l), reference_half(exact)))
+            << "v" << row << " of " << x << " got " << s.v(row, l);
       };
       check(10, std::floor(x));
       check(11, std::ceil(x));
       check(12, std::trunc(x));
       check(13, std::nearbyint(x));
-      if (std::isfinite(x)) check(14, std::min(reference_half(x - std::floor(x)) >= 0x3c00 ? 0x1.ffcp-1 : x - std::floor(x), 1.0));
+      if (std::isfinite(x))
+        check(14,
+              std::min(reference_half(x - std::floor(x)) >= 0x3c00 ? 0x1.ffcp-1 : x - std::floor(x), 1.0));
       int exponent = 0;
       check(15, std::frexp(x, &exponent));
       ASSERT_EQ(static_cast<int16_t>(s.v(16, l)), std::isfinite(x) ? exponent : 0) << x;

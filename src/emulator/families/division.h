@@ -1,14 +1,18 @@
-// The three instructions around which compilers build a correctly rounded division. For n / d with Newton-Raphson
-// steps in between to come out right, no step may overflow or lose bits to denormals:
+// The three instructions around which compilers build a correctly rounded division. For n / d with
+// Newton-Raphson steps in between to come out right, no step may overflow or lose bits to denormals:
 //
-//   v_div_scale  multiplies n or d by a power of two where that is in danger (called once for each), and tells in VCC
+//   v_div_scale  multiplies n or d by a power of two where that is in danger (called once for each), and
+//   tells in VCC
 //                whether the quotient has to be scaled back
 //   v_div_fmas   is the last step, fma, and scales back, rounding once
 //   v_div_fixup  puts in what the steps cannot give: signs, zeros, infinities, NaNs
 //
-// The manual's pseudocode of v_div_fmas multiplies by a fixed 2^32 (2^64 for f64). Hardware (and the manuals of later
-// chips) multiply by 2^64 or 2^-64 (f64: 128), by which side of 1 the summand is on; only that makes divisions right. It says VCC = 0 for a zero operand of v_div_scale where hardware sets it (v_div_fixup
-// makes that not matter), and asks whether quotients are denormal, where hardware counts the smallest normal number too.
+// The manual's pseudocode of v_div_fmas multiplies by a fixed 2^32 (2^64 for f64). Hardware (and the manuals
+// of later chips) multiply by 2^64 or 2^-64 (f64: 128), by which side of 1 the summand is on; only that makes
+// divisions right. It says VCC = 0 for a zero operand of v_div_scale where hardware sets it (v_div_fixup
+// makes that not matter), asks whether quotients are denormal, where hardware counts the smallest normal
+// number too, and scales a large denominator up where quotient and reciprocal are denormal, which would
+// overflow: it has to go down.
 #pragma once
 
 #include "emulator/families/float_bits.h"
@@ -30,17 +34,19 @@ struct DivisionConstants<double> {
 };
 
 namespace detail {
-// digits * 2^exponent, up to a bias that all have in common; the leading digit is where a normal number has it. Inf and
-// NaN go by their fields.
+// digits * 2^exponent, up to a bias that all have in common; the leading digit is where a normal number has
+// it. Inf and NaN go by their fields.
 template <class T>
 struct Digits {
   int exponent;
   FloatBits<T> digits;
   explicit Digits(T value) {
     using L = FloatLayout<T>;
-    const FloatBits<T> size = magnitude<T>(bits_of(value)), below = size & (infinity_bits<T> ^ (sign_mask<T> - 1));
+    const FloatBits<T> size = magnitude<T>(bits_of(value)),
+                       below = size & (infinity_bits<T> ^ (sign_mask<T> - 1));
     const int field = exponent_field<T>(size);
-    const int up = field != 0 ? 0 : std::countl_zero(below) - (std::countl_zero(one_bit<T>) - int{L::mantissa});
+    const int up =
+        field != 0 ? 0 : std::countl_zero(below) - (std::countl_zero(one_bit<T>) - int{L::mantissa});
     digits = field != 0 ? below | one_bit<T> << L::mantissa : below << up;
     exponent = field != 0 ? field : 1 - up;
   }
@@ -71,21 +77,20 @@ DivScale<T> div_scale(const FloatMode& mode, T value, T denominator, T numerator
   numerator = flushed_input(mode, numerator);
   if (numerator == 0 || denominator == 0) return {from_bits<T>(quiet_nan<T>), true};
   const int n = exponent_field<T>(bits_of(numerator)), d = exponent_field<T>(bits_of(denominator));
-  if (n - d >= C::near_overflow)
-    return {value == denominator ? load_exponent(value, C::shift) : value, true};
+  if (n - d >= C::near_overflow) return {value == denominator ? load_exponent(value, C::shift) : value, true};
   if (d == 0) return {load_exponent(value, C::shift), false};
   const bool quotient = detail::quotient_is_small(numerator, denominator);
   if (d == int{FloatLayout<T>::exponent_mask}) return {value, quotient};
   const bool reciprocal = detail::quotient_is_small(T{1}, denominator);
-  if (reciprocal && quotient) return {value == denominator ? load_exponent(value, C::shift) : value, true};
+  if (reciprocal && quotient) return {value == denominator ? load_exponent(value, -C::shift) : value, true};
   if (reciprocal) return {load_exponent(value, -C::shift), false};
   if (quotient) return {value == numerator ? load_exponent(value, C::shift) : value, true};
   if (n <= C::tiny) return {load_exponent(value, C::shift), false};
   return {value, false};
 }
 
-/// truncated * 2^-shift where that is denormal, rounded once. `truncated` was rounded toward zero; `inexact`: something
-/// was lost by that.
+/// truncated * 2^-shift where that is denormal, rounded once. `truncated` was rounded toward zero; `inexact`:
+/// something was lost by that.
 template <class T>
 T scale_to_denormal(const FloatMode& mode, T truncated, bool inexact) {
   using L = FloatLayout<T>;
@@ -97,7 +102,9 @@ T scale_to_denormal(const FloatMode& mode, T truncated, bool inexact) {
   FloatBits<T> result = digits >> dropped;
   const bool lost = inexact || rest != 0;
   switch (uses_mode64<T> ? mode.rounding64() : mode.rounding32()) {
-  case Rounding::NearestEven: result += rest > half || (rest == half && (inexact || (result & 1) != 0)) ? 1 : 0; break;
+  case Rounding::NearestEven:
+    result += rest > half || (rest == half && (inexact || (result & 1) != 0)) ? 1 : 0;
+    break;
   case Rounding::Up: result += lost && sign == 0 ? 1 : 0; break;
   case Rounding::Down: result += lost && sign != 0 ? 1 : 0; break;
   case Rounding::TowardZero: break;
@@ -140,7 +147,8 @@ FloatBits<T> overflow(const FloatMode& mode, bool negative) {
 
 template <class T>
 T div_fixup(const FloatMode& mode, T quotient, T denominator, T numerator) {
-  const FloatBits<T> d = bits_of(flushed_input(mode, denominator)), n = bits_of(flushed_input(mode, numerator));
+  const FloatBits<T> d = bits_of(flushed_input(mode, denominator)),
+                     n = bits_of(flushed_input(mode, numerator));
   const FloatBits<T> sign = (d ^ n) & sign_mask<T>, d_size = magnitude<T>(d), n_size = magnitude<T>(n);
   if (is_nan<T>(n)) return from_bits<T>(n | quiet_bit<T>);
   if (is_nan<T>(d)) return from_bits<T>(d | quiet_bit<T>);
@@ -152,7 +160,8 @@ T div_fixup(const FloatMode& mode, T quotient, T denominator, T numerator) {
   if constexpr (!std::is_same_v<T, Half>) {
     if (exponent_field<T>(n) - exponent_field<T>(d) < DivisionConstants<T>::lost)
       return underflow<T>(mode, sign != 0);
-    // The steps have overflowed, into Inf or from there into NaN. (The manual asks the denominator here, which cannot be.)
+    // The steps have overflowed, into Inf or from there into NaN. (The manual asks the denominator here,
+    // which cannot be.)
     if (exponent_field<T>(bits_of(quotient)) == int{FloatLayout<T>::exponent_mask})
       return from_bits<T>(overflow<T>(mode, sign != 0));
   }

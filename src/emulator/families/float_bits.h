@@ -1,5 +1,5 @@
-// Floating-point numbers as bits: what the float families share. Everything here is free of branches, so that loops
-// over lanes vectorise, and depends on MXCSR only where it says so.
+// Floating-point numbers as bits: what the float families share. Everything here is free of branches, so that
+// loops over lanes vectorise, and depends on MXCSR only where it says so.
 #pragma once
 
 #include "emulator/families/half.h"
@@ -35,9 +35,11 @@ using FloatBits = typename FloatLayout<T>::Bits;
 template <class T>
 inline constexpr FloatBits<T> one_bit = 1;
 template <class T>
-inline constexpr FloatBits<T> infinity_bits = FloatBits<T>{FloatLayout<T>::exponent_mask} << FloatLayout<T>::mantissa;
+inline constexpr FloatBits<T> infinity_bits =
+    FloatBits<T>{FloatLayout<T>::exponent_mask} << FloatLayout<T>::mantissa;
 template <class T>
-inline constexpr FloatBits<T> sign_mask = FloatBits<T>{FloatLayout<T>::exponent_mask + 1} << FloatLayout<T>::mantissa;
+inline constexpr FloatBits<T> sign_mask =
+    FloatBits<T>{FloatLayout<T>::exponent_mask + 1} << FloatLayout<T>::mantissa;
 template <class T>
 inline constexpr FloatBits<T> quiet_bit = one_bit<T> << (FloatLayout<T>::mantissa - 1);
 template <class T>
@@ -45,13 +47,17 @@ inline constexpr FloatBits<T> quiet_nan = infinity_bits<T> | quiet_bit<T>;
 
 template <class T>
 FloatBits<T> bits_of(T value) {
-  if constexpr (std::is_same_v<T, Half>) return value.bits;
-  else return std::bit_cast<FloatBits<T>>(value);
+  if constexpr (std::is_same_v<T, Half>)
+    return value.bits;
+  else
+    return std::bit_cast<FloatBits<T>>(value);
 }
 template <class T>
 T from_bits(FloatBits<T> bits) {
-  if constexpr (std::is_same_v<T, Half>) return Half{static_cast<uint16_t>(bits)};
-  else return std::bit_cast<T>(bits);
+  if constexpr (std::is_same_v<T, Half>)
+    return Half{static_cast<uint16_t>(bits)};
+  else
+    return std::bit_cast<T>(bits);
 }
 
 template <class T>

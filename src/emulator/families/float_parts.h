@@ -7,8 +7,8 @@
 
 namespace asmevo::emulator {
 
-/// value = mantissa * 2^exponent with 0.5 <= |mantissa| < 1, denormals included. Zero, Inf and NaN are their own
-/// mantissa and have exponent 0.
+/// value = mantissa * 2^exponent with 0.5 <= |mantissa| < 1, denormals included. Zero, Inf and NaN are their
+/// own mantissa and have exponent 0.
 struct Parts {
   double mantissa;
   int exponent;
@@ -27,7 +27,8 @@ inline Parts parts(double value) {
   return {none ? std::bit_cast<double>(itself) : mantissa, none ? 0 : field - 1022 - (denormal ? 54 : 0)};
 }
 
-/// mantissa * 2^exponent, rounded once: two factors, of which only the second can round. |exponent| may be anything.
+/// mantissa * 2^exponent, rounded once: two factors, of which only the second can round. |exponent| may be
+/// anything.
 inline double scaled(const Parts& p, int64_t exponent) {
   const auto e = static_cast<int>(exponent < -1300 ? -1300 : exponent > 1300 ? 1300 : exponent);
   const int first = e / 2;

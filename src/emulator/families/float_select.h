@@ -1,6 +1,7 @@
-// min, max, med3 and their relatives for every float type. Two sets of NaN rules: v_min and v_max return the other
-// operand (IEEE 754-2008 minNum; a signalling NaN wins, quieted, where MODE.IEEE is set), v_minimum3 and v_maximum3
-// return the NaN (IEEE 754-2019). -0 is less than +0 in both. GFX9 applies MODE's denormal flushing to all of them.
+// min, max, med3 and their relatives for every float type. Two sets of NaN rules: v_min and v_max return the
+// other operand (IEEE 754-2008 minNum; a signalling NaN wins, quieted, where MODE.IEEE is set), v_minimum3
+// and v_maximum3 return the NaN (IEEE 754-2019). -0 is less than +0 in both. GFX9 applies MODE's denormal
+// flushing to all of them.
 #pragma once
 
 #include "emulator/families/float_bits.h"

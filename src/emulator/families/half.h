@@ -1,9 +1,10 @@
-// f16 arithmetic on a host without it. An f16 widens exactly; operations run in float, or in double where a float's
-// rounding could show, and the result is rounded once more. For +, -, *, / and sqrt two roundings give what one gives
-// (a float has 2 * 11 + 2 bits), also in the directed modes, since both round the same way.
+// f16 arithmetic on a host without it. An f16 widens exactly; operations run in float, or in double where a
+// float's rounding could show, and the result is rounded once more. For +, -, *, / and sqrt two roundings
+// give what one gives (a float has 2 * 11 + 2 bits), also in the directed modes, since both round the same
+// way.
 //
-// Rounding follows MXCSR, which lanewise<> sets from MODE's 16- and 64-bit fields for functions of Half. Denormals do
-// not: an f16 denormal is a normal float, so MODE's flushing is done here.
+// Rounding follows MXCSR, which lanewise<> sets from MODE's 16- and 64-bit fields for functions of Half.
+// Denormals do not: an f16 denormal is a normal float, so MODE's flushing is done here.
 #pragma once
 
 #include "emulator/float_mode.h"
@@ -22,7 +23,8 @@ inline float to_float(Half half) {
   // Inf and NaN: the rest of the way up to a float's exponent 255.
   const uint32_t normal = (magnitude << 13) + rebias + (magnitude >= 0x7c00 ? rebias : 0);
   // Below the smallest normal: an integer multiple of 2^-24.
-  const auto denormal = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24F);
+  const auto denormal =
+      std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24F);
   return std::bit_cast<float>(sign | (magnitude < 0x400 ? denormal : normal));
 }
 
@@ -60,7 +62,8 @@ inline Half encode_half(uint32_t sign, uint32_t rounded, bool infinite, bool nan
 inline Half to_half(float value, const HalfRounding& how) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = bits & 0x8000'0000U, magnitude = bits & 0x7fff'ffffU;
-  // Adding and taking away 2^13 times the power of two below the value leaves 11 bits of it, or less below 2^-14.
+  // Adding and taking away 2^13 times the power of two below the value leaves 11 bits of it, or less below
+  // 2^-14.
   constexpr uint32_t least = (127 - 14) << 23, most = (127 + 16) << 23, thirteen = 13 << 23;
   uint32_t power = magnitude & 0x7f80'0000U;
   power = power < least ? least : power;
@@ -81,8 +84,9 @@ inline Half to_half(double value, const HalfRounding& how) {
   power = power > most ? most : power;
   const auto magic = std::bit_cast<double>(sign | (power + forty_two));
   const auto rounded = static_cast<float>((value + magic) - magic);
-  return detail::encode_half(static_cast<uint32_t>(sign >> 32), std::bit_cast<uint32_t>(rounded) & 0x7fff'ffffU,
-                             magnitude == infinity, magnitude > infinity, how);
+  return detail::encode_half(static_cast<uint32_t>(sign >> 32),
+                             std::bit_cast<uint32_t>(rounded) & 0x7fff'ffffU, magnitude == infinity,
+                             magnitude > infinity, how);
 }
 
 template <class T>

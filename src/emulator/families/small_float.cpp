@@ -1,9 +1,9 @@
-// Conversions to and from fp8, bf8, fp6, bf6, fp4 and bf16. gfx942's fp8 and bf8 are FNUZ (no Inf, no -0, one NaN), those
-// of gfx950 OCP's; the others exist on gfx950 only.
+// Conversions to and from fp8, bf8, fp6, bf6, fp4 and bf16. gfx942's fp8 and bf8 are FNUZ (no Inf, no -0, one
+// NaN), those of gfx950 OCP's; the others exist on gfx950 only.
 //
-// Results round to nearest even whatever MODE says, denormals count. What is too large becomes Inf, or NaN where the
-// format has no Inf, or with MODE.FP16_OVFL the largest number; fp6, bf6 and fp4 have neither and saturate always. Inf
-// and NaN among the operands become Inf or NaN in any case.
+// Results round to nearest even whatever MODE says, denormals count. What is too large becomes Inf, or NaN
+// where the format has no Inf, or with MODE.FP16_OVFL the largest number; fp6, bf6 and fp4 have neither and
+// saturate always. Inf and NaN among the operands become Inf or NaN in any case.
 //
 // v_cvt_scalef32_*: to a small format the number is divided by the scale, from one it is multiplied.
 #include "emulator/families/half.h"
@@ -33,7 +33,9 @@ struct FromF32 {
 };
 struct FromF16 {
   static constexpr unsigned bits = 16, mantissa = 10;
-  static double value(uint32_t raw) { return static_cast<double>(to_float(Half{static_cast<uint16_t>(raw)})); }
+  static double value(uint32_t raw) {
+    return static_cast<double>(to_float(Half{static_cast<uint16_t>(raw)}));
+  }
 };
 struct FromBf16 {
   static constexpr unsigned bits = 16, mantissa = 7;
@@ -44,7 +46,9 @@ struct FromBf16 {
 
 struct ToF32 {
   static constexpr unsigned bits = 32;
-  static uint32_t code(const FloatMode&, double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
+  static uint32_t code(const FloatMode&, double value) {
+    return std::bit_cast<uint32_t>(static_cast<float>(value));
+  }
 };
 template <SmallFloat F>
 struct ToSixteen {
@@ -85,7 +89,8 @@ float decoded(uint32_t raw) {
 }
 template <SmallFloat F>
 uint64_t decoded_pair(uint32_t raw) {
-  return std::bit_cast<uint32_t>(decoded<F>(raw)) | uint64_t{std::bit_cast<uint32_t>(decoded<F>(raw >> 8))} << 32;
+  return std::bit_cast<uint32_t>(decoded<F>(raw)) | uint64_t{std::bit_cast<uint32_t>(decoded<F>(raw >> 8))}
+                                                        << 32;
 }
 
 template <SmallFloat F>
@@ -154,7 +159,8 @@ void scale_one(Wave& wave, const MicroOp& op) {
   SourceBuffer buffers[2];
   const auto raw = fetch<uint32_t>(wave, op, 0, buffers[0]);
   const auto scale = fetch<float>(wave, op, 1, buffers[1]);
-  const unsigned shift = source_shift(op, false), to_shift = To::bits == 16 ? (op.mods().op_sel >> 3 & 1) * 16 : 0;
+  const unsigned shift = source_shift(op, false),
+                 to_shift = To::bits == 16 ? (op.mods().op_sel >> 3 & 1) * 16 : 0;
   constexpr uint32_t mask = To::bits == 16 ? 0xffffU : ~0U;
   const MxcsrScope plain(FloatMode::csr_plain);
   const Row& before = wave.vectors[op.result.index];
@@ -203,8 +209,10 @@ void write_rows(Wave& wave, const MicroOp& op, const Row* rows, unsigned count) 
 
 template <class From>
 uint32_t source_item(const Row* rows, unsigned item, unsigned lane) {
-  if constexpr (From::bits == 32) return rows[item].lane[lane];
-  else return rows[item / 2].lane[lane] >> (item % 2 * 16) & 0xffff;
+  if constexpr (From::bits == 32)
+    return rows[item].lane[lane];
+  else
+    return rows[item / 2].lane[lane] >> (item % 2 * 16) & 0xffff;
 }
 
 template <SmallFloat F, class From, bool Stochastic = false>

@@ -1,6 +1,6 @@
-// Numbers into and out of formats of at most 16 bits: fp8, bf8, fp6, bf6, fp4, and bf16 and f16 where MODE's rounding
-// does not apply. Everything goes through double, in which each value and each scale (a power of two from 2^-127 to
-// 2^127) is exact. Under a plain MXCSR.
+// Numbers into and out of formats of at most 16 bits: fp8, bf8, fp6, bf6, fp4, and bf16 and f16 where MODE's
+// rounding does not apply. Everything goes through double, in which each value and each scale (a power of two
+// from 2^-127 to 2^127) is exact. Under a plain MXCSR.
 #pragma once
 
 #include "emulator/families/float_bits.h"
@@ -40,9 +40,10 @@ struct SmallFloatCodes {
   }
 };
 
-/// How a number becomes a code. Stochastic: random bits are added below the last place kept, then the rest is cut off.
-/// They are the upper bits of the seed, as many as the source format's mantissa has beyond the result's; where the
-/// result is subnormal the source is shifted first, so they reach no lower (ROCm's software version of the conversion).
+/// How a number becomes a code. Stochastic: random bits are added below the last place kept, then the rest is
+/// cut off. They are the upper bits of the seed, as many as the source format's mantissa has beyond the
+/// result's; where the result is subnormal the source is shifted first, so they reach no lower (ROCm's
+/// software version of the conversion).
 struct SmallRounding {
   bool stochastic = false;
   uint32_t seed = 0;
@@ -63,10 +64,12 @@ uint32_t encode(double value, bool saturate, const SmallRounding& how = {}) {
   constexpr int mantissa = F.mantissa_bits;
   if (!how.stochastic) {
     constexpr double magic = 0x1p52;
-    steps = static_cast<uint64_t>(std::min((size * power_of_two(mantissa - exponent) + magic) - magic, 0x1p20));
+    steps =
+        static_cast<uint64_t>(std::min((size * power_of_two(mantissa - exponent) + magic) - magic, 0x1p20));
   } else {
     const int source = static_cast<int>(how.source_mantissa), shift = std::max(exponent - own, 0);
-    const auto digits = static_cast<uint64_t>(std::min(size * power_of_two(source - std::min(own, exponent)), 0x1p40));
+    const auto digits =
+        static_cast<uint64_t>(std::min(size * power_of_two(source - std::min(own, exponent)), 0x1p40));
     const uint64_t aligned = own < Codes::least_exponent ? (shift < 40 ? digits >> shift : 0) : digits;
     steps = (aligned + (how.seed >> (32 - source + mantissa))) >> (source - mantissa);
   }

@@ -1,10 +1,12 @@
-// exp, log, rcp, rsq, sqrt, sin, cos. Hardware approximates them, f32 and f16 to within 1 ulp, and nobody has published
-// how; here they are the exact results rounded (rcp and sqrt of f32, sqrt and rcp of f64) or within 0.51 ulp of them
-// (the others: computed in double with an error below 2^-35, then rounded to nearest whatever MODE says). Hardware's
-// f64 rcp, rsq and sqrt have some 2^-25 of error, which programs remove with Newton steps; ours have none to remove.
+// exp, log, rcp, rsq, sqrt, sin, cos. Hardware approximates them, f32 and f16 to within 1 ulp, and nobody has
+// published how; here they are the exact results rounded (rcp and sqrt of f32, sqrt and rcp of f64) or within
+// 0.51 ulp of them (the others: computed in double with an error below 2^-35, then rounded to nearest
+// whatever MODE says). Hardware's f64 rcp, rsq and sqrt have some 2^-25 of error, which programs remove with
+// Newton steps; ours have none to remove.
 //
 // What holds beside the value:
-//   - f32: denormal operands count as zero and denormal results become zero even where MODE keeps denormals. Compilers
+//   - f32: denormal operands count as zero and denormal results become zero even where MODE keeps denormals.
+//   Compilers
 //     know and scale around it. f16 and f64 obey MODE.
 //   - sin and cos take revolutions (the program multiplies by 1/2pi). Beyond |x| = 256 sin gives 0 and cos 1.
 //   - v_exp_legacy and v_log_legacy are v_exp and v_log.
@@ -32,8 +34,8 @@ constexpr double round_magic = 0x1.8p52;
 
 constexpr double ln2 = std::numbers::ln2;
 
-// 2^x for a float or an f16. The nearest integer goes into the exponent; for what remains, at most 1/2, the Taylor
-// series is good to 2^-37 after nine terms.
+// 2^x for a float or an f16. The nearest integer goes into the exponent; for what remains, at most 1/2, the
+// Taylor series is good to 2^-37 after nine terms.
 double exp2_wide(double x) {
   constexpr auto a = [] {
     struct Series {
@@ -52,13 +54,15 @@ double exp2_wide(double x) {
 }
 
 // log2 of a positive normal float: its exponent, and for the mantissa m in [sqrt(1/2), sqrt(2)) the series of
-// 2 artanh(s) / ln 2 in s = (m - 1) / (m + 1), |s| < 0.172. m - 1 is exact, so results near zero are good too.
+// 2 artanh(s) / ln 2 in s = (m - 1) / (m + 1), |s| < 0.172. m - 1 is exact, so results near zero are good
+// too.
 double log2_positive(float x) {
   constexpr uint32_t sqrt_half = 0x3f3504f3;
   const auto bits = std::bit_cast<uint32_t>(x);
   const auto exponent = static_cast<int32_t>(bits - sqrt_half) >> 23;
   const auto m = static_cast<double>(std::bit_cast<float>(bits - (static_cast<uint32_t>(exponent) << 23)));
-  constexpr double a[] = {2 / ln2, 2 / (3 * ln2), 2 / (5 * ln2), 2 / (7 * ln2), 2 / (9 * ln2), 2 / (11 * ln2), 2 / (13 * ln2)};
+  constexpr double a[] = {2 / ln2,       2 / (3 * ln2),  2 / (5 * ln2), 2 / (7 * ln2),
+                          2 / (9 * ln2), 2 / (11 * ln2), 2 / (13 * ln2)};
   const double s = (m - 1) / (m + 1);
   return static_cast<double>(exponent) + s * polynomial(a, s * s);
 }

@@ -1,6 +1,6 @@
-// Conversions between f16, f32, f64 and integers. To an integer: toward zero unless the instruction says otherwise,
-// out of range to the nearest end, NaN to 0. To a float: rounded by MODE's field for the result's width (f64 to f32: the
-// field for f64).
+// Conversions between f16, f32, f64 and integers. To an integer: toward zero unless the instruction says
+// otherwise, out of range to the nearest end, NaN to 0. To a float: rounded by MODE's field for the result's
+// width (f64 to f32: the field for f64).
 #include "emulator/families/float_bits.h"
 #include "emulator/families/half.h"
 #include "emulator/lanes.h"
@@ -24,8 +24,10 @@ double limited(double value) {
 }
 template <class I>
 I to_integer(double value) {
-  if constexpr (std::is_same_v<I, uint32_t>) return static_cast<uint32_t>(static_cast<int64_t>(limited<I>(value)));
-  else return static_cast<I>(static_cast<int32_t>(limited<I>(value)));
+  if constexpr (std::is_same_v<I, uint32_t>)
+    return static_cast<uint32_t>(static_cast<int64_t>(limited<I>(value)));
+  else
+    return static_cast<I>(static_cast<int32_t>(limited<I>(value)));
 }
 
 // Without the detour over double, for the sake of speed.

@@ -23,9 +23,10 @@ bool two_over_pi_bit(unsigned index) {
   return index < two_over_pi_bits && (two_over_pi[index / 64] >> (63 - index % 64) & 1) != 0;
 }
 
-// 53 bits of 2 / pi for the reduction of a large argument: segment n starts at bit 53 * n, later for arguments beyond
-// 2^54, whose product with the first bits is a multiple of 4 and does not matter. For arguments from 2^945 on the
-// result is 2^128 times larger, lest it be denormal (the program makes the argument smaller by as much).
+// 53 bits of 2 / pi for the reduction of a large argument: segment n starts at bit 53 * n, later for
+// arguments beyond 2^54, whose product with the first bits is a multiple of 4 and does not matter. For
+// arguments from 2^945 on the result is 2^128 times larger, lest it be denormal (the program makes the
+// argument smaller by as much).
 double trig_preop(double value, uint32_t segment) {
   const int exponent = exponent_field<double>(bits_of(value));
   unsigned first = (segment & 31) * 53;

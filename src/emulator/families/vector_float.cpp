@@ -15,7 +15,8 @@ float multiply_legacy(float a, float b) {
   return a == 0 || b == 0 ? 0.0F : a * b;
 }
 
-// v_mad and v_mac round the product and never see a denormal, whatever MODE says (gfx90a alone has them for f32).
+// v_mad and v_mac round the product and never see a denormal, whatever MODE says (gfx90a alone has them for
+// f32).
 template <auto F>
 void flushing(Wave& wave, const MicroOp& op) {
   constexpr uint32_t daz_ftz = 0x8040;

@@ -1,5 +1,5 @@
-// f16 arithmetic: half.h says how. Results zero the upper half of the register but for the forms of VOP3 with op_sel
-// (v_mad_f16, v_fma_f16, v_div_fixup_f16); those called legacy zero it too.
+// f16 arithmetic: half.h says how. Results zero the upper half of the register but for the forms of VOP3 with
+// op_sel (v_mad_f16, v_fma_f16, v_div_fixup_f16); those called legacy zero it too.
 #include "emulator/families/division.h"
 #include "emulator/families/float_parts.h"
 #include "emulator/families/float_select.h"
@@ -22,7 +22,8 @@ Half binary(const FloatMode& mode, Half a, Half b) {
   return to_half(mode, F(input(mode, a), input(mode, b)));
 }
 
-// The exact sum of a product and an f16 needs more than a float; where a double rounds it, the f16 nearby is no tie.
+// The exact sum of a product and an f16 needs more than a float; where a double rounds it, the f16 nearby is
+// no tie.
 Half fused(const FloatMode& mode, Half a, Half b, Half c) {
   const auto wide = [&](Half h) { return static_cast<double>(input(mode, h)); };
   return to_half(mode, wide(a) * wide(b) + wide(c));
