@@ -13,9 +13,10 @@ namespace asmevo::emulator {
 
 namespace {
 
-// What a workgroup runs before another may take its turn. Long enough that switching costs nothing, short
-// enough that workgroups that wait for others do not wait long.
-constexpr uint64_t turn_instructions = uint64_t{1} << 22;
+// What a workgroup runs before another may take its turn: some milliseconds. Long enough that switching costs
+// nothing, short enough that workgroups that wait for others do not wait long: where each of n waits for the
+// next one to be done, n * n / 2 turns are spent waiting.
+constexpr uint64_t turn_instructions = uint64_t{1} << 16;
 
 // A workgroup with its memory, and how far it is.
 struct Resident {
