@@ -175,8 +175,9 @@ template <class T>
 constexpr bool uses_mode64 = std::is_same_v<T, double> || std::is_same_v<T, Half>;
 
 namespace detail {
+// flatten: a loop with a call left in it does not vectorise.
 template <auto F, class S, size_t... I, class Sink>
-void run_lanes(Wave& wave, const MicroOp& op, std::index_sequence<I...>, Sink sink) {
+[[gnu::flatten]] void run_lanes(Wave& wave, const MicroOp& op, std::index_sequence<I...>, Sink sink) {
   using Arguments = typename S::Arguments;
   SourceBuffer buffers[sizeof...(I) == 0 ? 1 : sizeof...(I)];
   const auto values = std::tuple(fetch<std::tuple_element_t<I, Arguments>>(wave, op, I, buffers[I])...);

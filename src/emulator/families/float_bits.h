@@ -70,7 +70,7 @@ bool is_nan(FloatBits<T> bits) {
 }
 template <class T>
 bool is_signalling(FloatBits<T> bits) {
-  return is_nan<T>(bits) && (bits & quiet_bit<T>) == 0;
+  return is_nan<T>(bits) & ((bits & quiet_bit<T>) == 0);
 }
 /// The exponent field.
 template <class T>
@@ -102,7 +102,7 @@ bool keeps_output_denormals(const FloatMode& mode) {
 template <class T>
 FloatBits<T> flush_denormal(FloatBits<T> bits, bool keep) {
   const FloatBits<T> smallest = keep ? 0 : one_bit<T> << FloatLayout<T>::mantissa;
-  return magnitude<T>(bits) < smallest ? bits & sign_mask<T> : bits;
+  return choose(magnitude<T>(bits) < smallest, bits & sign_mask<T>, bits);
 }
 template <class T>
 T flushed_input(const FloatMode& mode, T value) {
@@ -112,7 +112,7 @@ T flushed_input(const FloatMode& mode, T value) {
 template <class T>
 T flushed(const FloatMode& mode, T value) {
   return from_bits<T>(
-      flush_denormal<T>(bits_of(value), keeps_input_denormals<T>(mode) && keeps_output_denormals<T>(mode)));
+      flush_denormal<T>(bits_of(value), keeps_input_denormals<T>(mode) & keeps_output_denormals<T>(mode)));
 }
 
 /// 2^n as a double; -1022 <= n <= 1023.

@@ -19,7 +19,7 @@ FloatBits<T> ordered(T a, T b) {
   const bool first = greatest ? number(a) > number(b) : number(a) < number(b);
   // Equal numbers differ in the sign of zero at most.
   const FloatBits<T> same = greatest ? x & y : x | y;
-  return number(a) == number(b) ? same : first ? x : y;
+  return choose(number(a) == number(b), same, choose(first, x, y));
 }
 } // namespace detail
 
@@ -29,10 +29,10 @@ T extreme(const FloatMode& mode, T a, T b) {
   b = flushed(mode, b);
   const FloatBits<T> x = bits_of(a), y = bits_of(b);
   FloatBits<T> result = detail::ordered<Which>(a, b);
-  result = is_nan<T>(y) ? x : result;
-  result = is_nan<T>(x) ? y : result;
-  const bool signalling = is_signalling<T>(x) || is_signalling<T>(y);
-  return from_bits<T>(mode.ieee() && signalling ? quiet_nan<T> : result);
+  result = choose(is_nan<T>(y), x, result);
+  result = choose(is_nan<T>(x), y, result);
+  const bool signalling = is_signalling<T>(x) | is_signalling<T>(y);
+  return from_bits<T>(choose(mode.ieee() & signalling, quiet_nan<T>, result));
 }
 
 template <Extreme Which, class T>
@@ -45,19 +45,19 @@ template <class T>
 T median(const FloatMode& mode, T a, T b, T c) {
   const T greatest = extreme3<Extreme::Greatest>(mode, a, b, c);
   const bool is_a = number(greatest) == number(a), is_b = number(greatest) == number(b);
-  const T rest_first = from_bits<T>(is_a ? bits_of(b) : bits_of(a));
-  const T rest_second = from_bits<T>(is_a || is_b ? bits_of(c) : bits_of(b));
+  const T rest_first = from_bits<T>(choose(is_a, bits_of(b), bits_of(a)));
+  const T rest_second = from_bits<T>(choose(is_a | is_b, bits_of(c), bits_of(b)));
   const T result = extreme<Extreme::Greatest>(mode, rest_first, rest_second);
-  const bool nan = is_nan<T>(bits_of(a)) || is_nan<T>(bits_of(b)) || is_nan<T>(bits_of(c));
-  return from_bits<T>(nan ? bits_of(extreme3<Extreme::Least>(mode, a, b, c)) : bits_of(result));
+  const bool nan = is_nan<T>(bits_of(a)) | is_nan<T>(bits_of(b)) | is_nan<T>(bits_of(c));
+  return from_bits<T>(choose(nan, bits_of(extreme3<Extreme::Least>(mode, a, b, c)), bits_of(result)));
 }
 
 template <Extreme Which, class T>
 T nan_propagating_extreme(const FloatMode& mode, T a, T b) {
   a = flushed(mode, a);
   b = flushed(mode, b);
-  const bool nan = is_nan<T>(bits_of(a)) || is_nan<T>(bits_of(b));
-  return from_bits<T>(nan ? quiet_nan<T> : detail::ordered<Which>(a, b));
+  const bool nan = is_nan<T>(bits_of(a)) | is_nan<T>(bits_of(b));
+  return from_bits<T>(choose(nan, quiet_nan<T>, detail::ordered<Which>(a, b)));
 }
 
 template <Extreme Which, class T>

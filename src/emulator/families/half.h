@@ -16,6 +16,14 @@
 
 namespace asmevo::emulator {
 
+/// condition ? a : b of unsigned integers. Where several conditions depend on each other compilers make
+/// branches of ?:, and a loop with branches does not vectorise.
+template <class T>
+T choose(bool condition, T a, T b) {
+  const T mask = T{0} - T{condition};
+  return (a & mask) | (b & ~mask);
+}
+
 /// Exact; a NaN stays a NaN, signalling or not.
 inline float to_float(Half half) {
   const uint32_t sign = (half.bits & 0x8000U) << 16, magnitude = half.bits & 0x7fffU;
@@ -45,15 +53,14 @@ inline Half encode_half(uint32_t sign, uint32_t rounded, bool infinite, bool nan
   constexpr uint32_t infinity = 0x7c00, largest = 0x7bff;
   // Adding 0.5 puts the last place of a denormal, 2^-24, into the float's last place.
   const uint32_t denormal = std::bit_cast<uint32_t>(std::bit_cast<float>(rounded) + 0.5F) - 0x3f000000;
-  uint32_t result = rounded >= 0x38800000 ? (rounded - 0x38000000) >> 13 : denormal;
-  result = result < 0x400 && !how.keep_denormals ? 0 : result;
-  const bool negative = sign != 0;
-  const bool toward_zero = how.clamp_overflow || how.direction == Rounding::TowardZero ||
-                           (how.direction == Rounding::Up && negative) ||
-                           (how.direction == Rounding::Down && !negative);
-  result = rounded >= 0x47800000 ? (toward_zero ? largest : infinity) : result; // 2^16
-  result = infinite ? infinity : result;
-  result = nan ? 0x7e00 : result;
+  uint32_t result = choose(rounded >= 0x38800000, (rounded - 0x38000000) >> 13, denormal);
+  result = choose((result < 0x400) & !how.keep_denormals, 0U, result);
+  const Rounding inward = sign != 0 ? Rounding::Up : Rounding::Down;
+  const bool toward_zero =
+      how.clamp_overflow | (how.direction == Rounding::TowardZero) | (how.direction == inward);
+  result = choose(rounded >= 0x47800000, choose(toward_zero, largest, infinity), result); // 2^16
+  result = choose(infinite, infinity, result);
+  result = choose(nan, 0x7e00U, result);
   return Half{static_cast<uint16_t>(sign >> 16 | result)};
 }
 } // namespace detail
