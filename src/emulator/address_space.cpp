@@ -172,12 +172,14 @@ AddressSpace::~AddressSpace() = default;
 AddressSpace::AddressSpace(AddressSpace&& other) noexcept
     : regions_(std::move(other.regions_)), generation_(std::exchange(other.generation_, 0)) {
   other.regions_.clear();
+  wave_sync_.swap(other.wave_sync_);
 }
 AddressSpace& AddressSpace::operator=(AddressSpace&& other) noexcept {
   if (this == &other) return *this;
   regions_ = std::move(other.regions_);
   other.regions_.clear();
   generation_ = std::exchange(other.generation_, 0);
+  wave_sync_.swap(other.wave_sync_);
   return *this;
 }
 
@@ -278,6 +280,7 @@ void AddressSpace::unmap(uint64_t address) {
 
 AddressSpace AddressSpace::fork() const {
   AddressSpace copy;
+  copy.wave_sync_ = std::make_unique<GlobalWaveSync>(*wave_sync_);
   for (const auto& r : regions_) copy.regions_.push_back(r->fork());
   copy.generation_ = next_generation.fetch_add(1);
   return copy;

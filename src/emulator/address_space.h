@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "emulator/global_wave_sync.h"
 
 #include <atomic>
 #include <cstdint>
@@ -98,6 +99,9 @@ class AddressSpace {
   };
   std::vector<Range> written() const;
 
+  /// What waves of all workgroups meet at; copied by fork like memory.
+  GlobalWaveSync& wave_sync() { return *wave_sync_; }
+
  private:
   struct Region;
   struct CachedPage;
@@ -105,7 +109,8 @@ class AddressSpace {
   const CachedPage* page_at(uint64_t address) const;
   bool all_mapped(uint64_t address, uint64_t bytes) const;
   std::vector<std::unique_ptr<Region>> regions_; // by address
-  uint64_t generation_ = 0;                      // changes with the list; no two spaces share one
+  std::unique_ptr<GlobalWaveSync> wave_sync_ = std::make_unique<GlobalWaveSync>();
+  uint64_t generation_ = 0; // changes with the list; no two spaces share one
 };
 
 } // namespace asmevo::emulator

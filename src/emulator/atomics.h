@@ -129,9 +129,14 @@ bool is_signalling(T value) {
   constexpr Bits quiet = Bits{1} << (std::numeric_limits<T>::digits - 2);
   return std::isnan(value) && (std::bit_cast<Bits>(value) & quiet) == 0;
 }
+// By the bits: the host may be told to take denormals for 0 itself.
 template <class T>
 T flushed(T value, bool flush) {
-  return flush && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(T{0}, value) : value;
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1);
+  constexpr Bits exponent = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
+  const auto bits = std::bit_cast<Bits>(value);
+  return flush && (bits & exponent) == 0 ? std::bit_cast<T>(bits & sign) : value;
 }
 template <class T>
 bool less(T a, T b) {

@@ -1,5 +1,6 @@
 #include "emulator/memory_access.h"
 
+#include "emulator/lanes.h"
 #include "emulator/observer.h"
 
 #include <algorithm>
@@ -35,28 +36,77 @@ HostWindow window_at(Wave& wave, uint64_t address, const Access& access) {
   return {w.address, w.size, as_pointer(w.bytes)};
 }
 
+struct LaneBits {
+  alignas(64) uint64_t of[lanes];
+  constexpr LaneBits() : of{} {
+    for (unsigned l = 0; l < lanes; ++l) of[l] = uint64_t{1} << l;
+  }
+};
+constexpr LaneBits lane_bits;
+
+// All ones for active lanes, by a comparison instead of a shift: vector units have it for 64 bits.
+uint64_t if_active(uint64_t mask, unsigned lane) {
+  return (mask & lane_bits.of[lane]) != 0 ? ~uint64_t{0} : 0;
+}
+
+// What the addresses of a wave have in common, found without comparisons so that it vectorises.
+struct Spread {
+  uint64_t outside = 0; // bit 63 is set if a lane starts below the window or beyond its last place
+  uint64_t low = 0;     // all low bits that are set somewhere
+  uint64_t gaps = 0;    // 0: each lane is right behind the one before
+};
+
+template <bool all_active>
+Spread spread_in(const HostWindow& w, const LaneAddresses& a, uint64_t mask, unsigned bytes, uint8_t** at) {
+  const uint64_t start = w.address, last = w.size - bytes;
+  const auto host = reinterpret_cast<uintptr_t>(w.bytes);
+  uint64_t outside = 0, low = 0, gaps = 0, next = a.lane[0];
+  for (unsigned l = 0; l < lanes; ++l, next += bytes) {
+    const uint64_t address = a.lane[l], offset = address - start;
+    const uint64_t on = all_active ? ~uint64_t{0} : if_active(mask, l);
+    outside |= (offset | (last - offset)) & on;
+    low |= address & on;
+    gaps |= address ^ next;
+    at[l] = reinterpret_cast<uint8_t*>(host + offset);
+  }
+  return {outside, low, gaps};
+}
+
 // All lanes in one page, the usual case. False: they are not, and nothing has happened.
 bool resolve_in_window(Wave& wave, const LaneAddresses& a, uint64_t mask, const Access& access,
                        LanePointers& p) {
-  const auto first = static_cast<unsigned>(std::countr_zero(mask));
-  const HostWindow w = window_at(wave, a.lane[first], access);
+  const HostWindow w = window_at(wave, a.lane[std::countr_zero(mask)], access);
   if (w.bytes == nullptr || w.size < access.bytes) return false;
-  // Arithmetic without comparisons: bit 63 of `outside` is set by offsets below the window and beyond its
-  // last place.
-  const uint64_t last = w.size - access.bytes, low_bits = access.atomic ? access.bytes - 1 : 0;
-  const uint64_t row = a.lane[first] - first * uint64_t{access.bytes};
-  const auto host = reinterpret_cast<uintptr_t>(w.bytes);
-  uint64_t outside = 0, gaps = 0;
-  for (unsigned l = 0; l < lanes; ++l) {
-    const uint64_t on = uint64_t{0} - (mask >> l & 1), offset = a.lane[l] - w.address;
-    outside |= (offset | (last - offset)) & on;
-    outside |= uint64_t{0} - ((a.lane[l] & low_bits & on) != 0 ? 1 : 0);
-    gaps |= a.lane[l] - l * uint64_t{access.bytes} - row;
-    p.at[l] = reinterpret_cast<uint8_t*>(host + offset);
-  }
-  if (outside >> 63 != 0) return false;
-  p.in_a_row = mask == all_lanes && gaps == 0;
+  const bool all_active = mask == all_lanes;
+  const Spread s = all_active ? spread_in<true>(w, a, mask, access.bytes, p.at)
+                              : spread_in<false>(w, a, mask, access.bytes, p.at);
+  if (s.outside >> 63 != 0 || (access.atomic && !aligned(s.low, access))) return false;
+  p.in_a_row = all_active && s.gaps == 0;
   return true;
+}
+
+// Lanes in a row often lie in two pages. The pages of the first and the last lane; false: some lane is in
+// neither.
+bool resolve_in_two_windows(Wave& wave, const LaneAddresses& a, uint64_t mask, const Access& access,
+                            LanePointers& p) {
+  const HostWindow first = window_at(wave, a.lane[std::countr_zero(mask)], access);
+  const HostWindow second = window_at(wave, a.lane[63 - std::countl_zero(mask)], access);
+  if (first.bytes == nullptr || second.bytes == nullptr || std::min(first.size, second.size) < access.bytes)
+    return false;
+  const uint64_t last1 = first.size - access.bytes, last2 = second.size - access.bytes;
+  const auto host1 = reinterpret_cast<uintptr_t>(first.bytes),
+             host2 = reinterpret_cast<uintptr_t>(second.bytes);
+  uint64_t outside = 0, low = 0;
+  for (unsigned l = 0; l < lanes; ++l) {
+    const uint64_t on = if_active(mask, l);
+    const uint64_t offset1 = a.lane[l] - first.address, offset2 = a.lane[l] - second.address;
+    const uint64_t not1 = offset1 | (last1 - offset1), not2 = offset2 | (last2 - offset2); // bit 63
+    outside |= not1 & not2 & on;
+    low |= a.lane[l] & on;
+    const uint64_t in_second = uint64_t{0} - (not1 >> 63);
+    p.at[l] = reinterpret_cast<uint8_t*>(((host2 + offset2) & in_second) | ((host1 + offset1) & ~in_second));
+  }
+  return outside >> 63 == 0 && (!access.atomic || aligned(low, access));
 }
 
 // A lane whose bytes cross pages or regions.
@@ -132,31 +182,33 @@ void tell(Wave& wave, const MicroOp& op, isa::MemoryKind space, Access access, u
 bool resolve_memory(Wave& wave, const MicroOp& op, const LaneAddresses& a, uint64_t mask, Access access,
                     LanePointers& p) {
   if (mask == 0) return true;
-  // The fast way writes all pointers, so it is for the first that resolves.
-  const bool fast = p.mask == 0 && resolve_in_window(wave, a, mask, access, p);
+  // The fast ways write all pointers, so they are for the first that resolves.
+  const bool fast = p.mask == 0 && (resolve_in_window(wave, a, mask, access, p) ||
+                                    resolve_in_two_windows(wave, a, mask, access, p));
   if (!fast && !resolve_each_lane(wave, op, a, mask, access, p)) return false;
   p.mask |= mask;
   return true;
 }
 
+namespace {
+uint64_t lanes_in_lds(const Wave& wave, const LaneAddresses& a, unsigned bytes) {
+  uint8_t fits[lanes];
+  for (unsigned l = 0; l < lanes; ++l)
+    fits[l] = a.lane[l] < wave.lds_bytes && a.lane[l] + bytes <= wave.lds_bytes;
+  return gather_mask(fits);
+}
+} // namespace
+
 bool resolve_lds(Wave& wave, const MicroOp& op, const LaneAddresses& a, uint64_t mask, Access access,
                  LanePointers& p) {
-  uint64_t inside = 0;
-  for (unsigned l = 0; l < lanes; ++l) {
-    const uint64_t offset = a.lane[l];
-    const bool fits = offset + access.bytes <= wave.lds_bytes && offset < wave.lds_bytes;
-    inside |= uint64_t{fits} << l;
-  }
-  inside &= mask;
-  uint64_t gaps = 0;
-  const auto host = reinterpret_cast<uintptr_t>(wave.lds);
+  uint64_t inside = mask;
   if (p.mask == 0) {
-    for (unsigned l = 0; l < lanes; ++l) {
-      gaps |= a.lane[l] - a.lane[0] - l * uint64_t{access.bytes};
-      p.at[l] = reinterpret_cast<uint8_t*>(host + a.lane[l]);
-    }
-    p.in_a_row = inside == all_lanes && gaps == 0;
+    const HostWindow w{0, wave.lds_bytes, wave.lds};
+    const Spread s = spread_in<false>(w, a, mask, access.bytes, p.at);
+    if (s.outside >> 63 != 0 || w.size < access.bytes) inside &= lanes_in_lds(wave, a, access.bytes);
+    p.in_a_row = inside == all_lanes && s.gaps == 0;
   } else {
+    inside &= lanes_in_lds(wave, a, access.bytes);
     for_each_lane(inside, [&](unsigned l) { p.at[l] = wave.lds + a.lane[l]; });
   }
   if (access.atomic)

@@ -79,7 +79,8 @@ bool resolve_scratch(Wave&, const MicroOp&, const LaneAddresses&, uint64_t base,
 /// After stores and atomics: copies go where they belong.
 void write_back(Wave&, LanePointers&);
 
-// --- step 3: forms of data. `load` fills a lane of the rows, `store` takes it from there.
+// --- step 3: forms of data. `load` fills a lane of the rows, `store` takes it from there; `load_all` and
+// `store_all` do so for 64 lanes that follow each other in memory.
 
 template <unsigned N>
 struct Dwords {
@@ -90,6 +91,19 @@ struct Dwords {
   }
   static void store(const Row* rows, unsigned lane, uint8_t* to) {
     for (unsigned d = 0; d < N; ++d) std::memcpy(to + 4 * d, &rows[d].lane[lane], 4);
+  }
+  // Through a block that nothing else points to, so that it can be taken apart with shuffles.
+  static void load_all(Row* rows, const uint8_t* from) {
+    uint32_t block[N * lanes];
+    std::memcpy(block, from, sizeof block);
+    for (unsigned d = 0; d < N; ++d)
+      for (unsigned l = 0; l < lanes; ++l) rows[d].lane[l] = block[l * N + d];
+  }
+  static void store_all(const Row* rows, uint8_t* to) {
+    uint32_t block[N * lanes];
+    for (unsigned l = 0; l < lanes; ++l)
+      for (unsigned d = 0; d < N; ++d) block[l * N + d] = rows[d].lane[l];
+    std::memcpy(to, block, sizeof block);
   }
 };
 
@@ -117,15 +131,21 @@ struct Narrow {
     const auto value = static_cast<T>(rows->lane[lane] >> (half == Half16::High ? 16 : 0));
     std::memcpy(to, &value, sizeof value);
   }
+  static void load_all(Row* rows, const uint8_t* from) {
+    uint8_t block[sizeof(T) * lanes];
+    std::memcpy(block, from, sizeof block);
+    for (unsigned l = 0; l < lanes; ++l) load(rows, l, block + sizeof(T) * l);
+  }
+  static void store_all(const Row* rows, uint8_t* to) {
+    uint8_t block[sizeof(T) * lanes];
+    for (unsigned l = 0; l < lanes; ++l) store(rows, l, block + sizeof(T) * l);
+    std::memcpy(to, block, sizeof block);
+  }
 };
 
 template <class Form>
 void load_lanes(Row* rows, const LanePointers& p) {
-  if (p.in_a_row) {
-    const uint8_t* from = p.at[0];
-    for (unsigned l = 0; l < lanes; ++l) Form::load(rows, l, from + Form::bytes * l);
-    return;
-  }
+  if (p.in_a_row) return Form::load_all(rows, p.at[0]);
   if (p.mask == all_lanes) {
     for (unsigned l = 0; l < lanes; ++l) Form::load(rows, l, p.at[l]);
     return;
@@ -135,11 +155,7 @@ void load_lanes(Row* rows, const LanePointers& p) {
 
 template <class Form>
 void store_lanes(const Row* rows, const LanePointers& p) {
-  if (p.in_a_row) {
-    uint8_t* to = p.at[0];
-    for (unsigned l = 0; l < lanes; ++l) Form::store(rows, l, to + Form::bytes * l);
-    return;
-  }
+  if (p.in_a_row) return Form::store_all(rows, p.at[0]);
   for_each_lane(p.mask, [&](unsigned l) { Form::store(rows, l, p.at[l]); });
 }
 

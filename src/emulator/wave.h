@@ -67,6 +67,7 @@ class alignas(64) Wave {
   uint64_t scratch_base =
       0; // gfx942 and later: guest address of the wave's scratch, dwords interleaved by lane
   Observer* observer = nullptr;
+  uint64_t sync_ticket = 0;   // of the GWS instruction it waits in, see global_wave_sync.h
   uint32_t number = 0;        // within the workgroup
   uint64_t instructions = 0;  // executed so far
   uint64_t* counts = nullptr; // executed instructions by isa::Family, of the whole workgroup

@@ -52,11 +52,18 @@ void buffer_addresses(const Wave& wave, const MicroOp& op, const BufferResource&
 uint64_t in_range(const BufferResource& r, const MicroOp& op, const BufferAddresses& a, uint32_t bytes) {
   const bool indexed = op.mods().idxen;
   if (r.add_lane && !indexed) return all_lanes; // scratch
-  uint8_t good[lanes];
-  if (indexed && r.stride != 0)
-    for (unsigned l = 0; l < lanes; ++l) good[l] = a.index.lane[l] < r.records;
+  const bool by_index = indexed && r.stride != 0;
+  // Usually all lanes are in range: no difference is negative.
+  const auto room = static_cast<int64_t>(r.records) - (by_index ? 1 : bytes);
+  int64_t signs = 0;
+  if (by_index)
+    for (unsigned l = 0; l < lanes; ++l) signs |= room - static_cast<int64_t>(a.index.lane[l]);
   else
-    for (unsigned l = 0; l < lanes; ++l) good[l] = a.offset.lane[l] + bytes <= r.records;
+    for (unsigned l = 0; l < lanes; ++l) signs |= room - static_cast<int64_t>(a.offset.lane[l]);
+  if (signs >= 0) return all_lanes;
+  uint8_t good[lanes];
+  for (unsigned l = 0; l < lanes; ++l)
+    good[l] = static_cast<int64_t>(by_index ? a.index.lane[l] : a.offset.lane[l]) <= room;
   return gather_mask(good);
 }
 
