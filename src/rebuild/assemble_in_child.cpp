@@ -1,14 +1,19 @@
 // Some assembly text ends LLVM's process instead of giving an error (a .fill of negative size), or runs on
-// (.rept of a billion). Here that process is a child. It sends back one byte that says how it went, then the
-// object or the message.
+// (.set of symbols that double each other). Here that process is a child. It sends back one byte that says
+// how it went, then the object or the message.
 #include "rebuild/assembler.h"
 #include "rebuild/assembly.h"
+#include "rebuild/assembly_directives.h"
+
+#include <llvm/Support/ErrorHandling.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +25,6 @@ namespace {
 // Bytes of address space: what the process has anyway, and several times what real text of that length takes
 // (30 bytes a character).
 constexpr rlim_t memory_base = rlim_t{1} << 30, memory_per_character = 128;
-constexpr rlim_t time_limit = 120;  // seconds of CPU time; the largest known text takes 2
 constexpr uint8_t assembled = 0xff; // other values: the ErrorKind
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -30,6 +34,15 @@ constexpr bool sanitized = __has_feature(address_sanitizer);
 #else
 constexpr bool sanitized = false;
 #endif
+
+// Seconds of CPU time: real text takes 1 a megabyte, many times that with sanitizers.
+rlim_t time_limit(std::string_view text) {
+  return (10 + 4 * (text.size() >> 20)) * (sanitized ? 10 : 1);
+}
+
+rlim_t memory_limit(std::string_view text) {
+  return memory_base + memory_per_character * text.size();
+}
 
 bool send(int fd, ByteSpan bytes) {
   while (!bytes.empty()) {
@@ -52,22 +65,37 @@ Bytes receive_all(int fd) {
   }
 }
 
-void limit(__rlimit_resource resource, rlim_t value) {
-  const rlimit both{value, value};
-  ::setrlimit(resource, &both);
+void limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
+  const rlimit limits{soft, hard};
+  ::setrlimit(resource, &limits);
+}
+
+// However the child ends, it must not run what the parent has registered for its own exit: LLVM calls exit().
+constexpr int gave_up = 1, out_of_memory = 2; // exit codes
+
+void end_without_cleaning_up() {
+  std::set_new_handler([] { ::_exit(out_of_memory); });
+  std::set_terminate([] { ::_exit(gave_up); });
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { ::_exit(out_of_memory); });
+  llvm::install_fatal_error_handler([](void*, const char* reason, bool) {
+    std::fprintf(stderr, "%s\n", reason);
+    ::_exit(gave_up);
+  });
 }
 
 // The child's whole life. What LLVM prints before it aborts goes to `log`.
 [[noreturn]] void run_child(std::string_view text, std::string_view file_name, int out, int log) {
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, time_limit);
-  if (!sanitized) limit(RLIMIT_AS, memory_base + memory_per_character * text.size());
+  const rlim_t memory = memory_limit(text);
+  limit(RLIMIT_CORE, 0, 0);
+  limit(RLIMIT_CPU, time_limit(text), time_limit(text) + 1); // SIGXCPU at the first, SIGKILL at the second
+  if (!sanitized) limit(RLIMIT_AS, memory, memory);
   ::dup2(log, STDERR_FILENO);
+  end_without_cleaning_up();
   const auto object = assemble_relocatable(text, file_name);
   const uint8_t outcome = object ? assembled : static_cast<uint8_t>(object.error().kind);
   const bool sent =
       send(out, {&outcome, 1}) && send(out, object ? ByteSpan(*object) : as_bytes(object.error().message));
-  ::_exit(sent ? 0 : 1);
+  ::_exit(sent ? 0 : gave_up);
 }
 
 // "LLVM ERROR: ..." where LLVM said something.
@@ -79,9 +107,12 @@ std::string last_words(std::FILE* log) {
   return words;
 }
 
-std::unexpected<Error> died(std::string_view file_name, int status, std::FILE* log) {
-  if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
-    return bad_input("{}: assembling takes more than {} seconds or too much memory", file_name, time_limit);
+std::unexpected<Error> died(std::string_view text, std::string_view file_name, int status, std::FILE* log) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    return bad_input("{}: assembling takes more than {} seconds", file_name, time_limit(text));
+  const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  if (killed || (WIFEXITED(status) && WEXITSTATUS(status) == out_of_memory))
+    return bad_input("{}: assembling takes more than {} MiB of memory", file_name, memory_limit(text) >> 20);
   const std::string words = last_words(log);
   return bad_input("{}: LLVM's assembler gave up on this text{}{}", file_name, words.empty() ? "" : ": ",
                    words);
@@ -90,6 +121,7 @@ std::unexpected<Error> died(std::string_view file_name, int status, std::FILE* l
 } // namespace
 
 Result<Bytes> assemble_in_child(std::string_view text, std::string_view file_name) {
+  ASMEVO_CHECK(check_directives(text, file_name));
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> log(std::tmpfile(), std::fclose);
   int ends[2];
   if (!log || ::pipe(ends) != 0)
@@ -110,7 +142,7 @@ Result<Bytes> assemble_in_child(std::string_view text, std::string_view file_nam
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || reply.empty())
-    return died(file_name, status, log.get());
+    return died(text, file_name, status, log.get());
   const ByteSpan body = ByteSpan(reply).subspan(1);
   if (reply.front() != assembled)
     return std::unexpected(Error{static_cast<ErrorKind>(reply.front()), std::string(as_text(body))});
