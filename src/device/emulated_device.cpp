@@ -107,6 +107,7 @@ Result<LaunchOutcome> EmulatedDevice::launch(Module& module, std::string_view ke
   request.dynamic_lds = shape.dynamic_lds;
   request.kernarg = arguments.kernarg;
   request.keep_hidden = arguments.keep_hidden;
+  request.hidden = arguments.hidden;
   request.kernarg_address = arguments.address;
   ASMEVO_TRY(emulator::Code* const code, loaded.code(*kernel));
   ASMEVO_TRY(const emulator::Launch launch,

@@ -30,6 +30,7 @@ class Preparation {
     ASMEVO_CHECK(read_metadata());
     ASMEVO_CHECK(check_shape());
     ASMEVO_CHECK(check_resources());
+    ASMEVO_CHECK(check_hidden());
     set_context();
     ASMEVO_CHECK(map_kernarg());
     ASMEVO_CHECK(map_packet_and_queue());
@@ -85,9 +86,11 @@ class Preparation {
   Status check_resources() {
     const isa::Limits limits = isa::limits(launch_.target);
     const unsigned vgprs = codeobject::allocated_vgprs(kernel_.descriptor, launch_.target);
-    if (vgprs > limits.max_vgprs)
+    // The descriptor decides, but its field ends where the hardware does; metadata can ask for more.
+    const uint64_t asked = std::max<uint64_t>(vgprs, metadata_.vgpr_count.value_or(0));
+    if (asked > limits.max_vgprs)
       return bad_input("kernel '{}' asks for {} vector registers; a wave of {} has at most {}", kernel_.name,
-                       vgprs, launch_.target.name(), limits.max_vgprs);
+                       asked, launch_.target.name(), limits.max_vgprs);
     const unsigned per_simd = (launch_.waves_per_group + limits.simds - 1) / limits.simds;
     if (per_simd * vgprs > limits.max_vgprs || per_simd > limits.waves_per_simd)
       return bad_input("a workgroup of {} waves with {} vector registers each does not fit on a compute unit",
@@ -104,6 +107,14 @@ class Preparation {
     if (kernel_.descriptor.private_segment_fixed_size > most_scratch)
       return bad_input("kernel '{}' asks for {} bytes of scratch a lane", kernel_.name,
                        kernel_.descriptor.private_segment_fixed_size);
+    return {};
+  }
+
+  Status check_hidden() {
+    for (const auto& [kind, value] : request_.hidden)
+      if (std::ranges::none_of(metadata_.args,
+                               [&](const KernelArgument& a) { return a.hidden() && a.value_kind == kind; }))
+        return bad_input("kernel '{}' has no hidden argument '{}'", kernel_.name, printable(kind));
     return {};
   }
 
@@ -150,7 +161,9 @@ class Preparation {
       return bad_input("{} bytes of arguments; kernel '{}' has {}", request_.kernarg.size(), kernel_.name,
                        kernarg_bytes());
     std::vector<uint8_t> segment = request_.kernarg;
-    segment.resize(std::max<uint64_t>({kernarg_bytes(), segment.size(), 16}));
+    // Runtimes hand out whole cache lines, and compilers rely on it: they load 7 dwords as 8.
+    constexpr uint64_t line = 64;
+    segment.resize((std::max<uint64_t>({kernarg_bytes(), segment.size(), 1}) + line - 1) / line * line);
     if (!request_.keep_hidden)
       for (const KernelArgument& a : metadata_.args)
         if (a.hidden()) write_hidden(segment, a);
@@ -164,7 +177,7 @@ class Preparation {
   uint64_t hidden_value(std::string_view kind) const {
     const auto& size = request_.workgroup;
     const auto& grid = request_.grid;
-    const auto direction = static_cast<unsigned>(kind.back() - 'x');
+    const auto direction = std::min(static_cast<unsigned>(kind.back() - 'x'), 2U); // z for what no ABI names
     if (kind.starts_with("hidden_block_count_")) return grid[direction] / size[direction];
     if (kind.starts_with("hidden_group_size_")) return size[direction];
     if (kind.starts_with("hidden_remainder_")) return grid[direction] % size[direction];
@@ -177,7 +190,9 @@ class Preparation {
               // here
   }
   void write_hidden(std::vector<uint8_t>& segment, const KernelArgument& a) const {
-    const uint64_t value = hidden_value(a.value_kind);
+    uint64_t value = hidden_value(a.value_kind);
+    for (const auto& [kind, given] : request_.hidden)
+      if (kind == a.value_kind) value = given;
     std::memcpy(segment.data() + a.offset, &value, std::min<uint64_t>(a.size, sizeof value));
     if (a.value_kind == "hidden_queue_ptr") hidden_queue_offset_ = a.offset;
   }

@@ -10,6 +10,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace asmevo::emulator {
@@ -22,6 +24,8 @@ struct LaunchRequest {
   /// added. As long: taken as it is when keep_hidden is set, otherwise the hidden ones are written over.
   std::vector<uint8_t> kernarg;
   bool keep_hidden = false;
+  /// Values of hidden arguments, by value kind, in place of what the ABI gives.
+  std::vector<std::pair<std::string, uint64_t>> hidden;
   uint64_t kernarg_address = 0; // 0: a free place
   uint64_t dispatch_id = 1;
 };

@@ -1,0 +1,38 @@
+// Runs the steps of a launch plan on a device.
+#pragma once
+
+#include "oracle/launch_memory.h"
+
+namespace asmevo::oracle {
+
+struct LaunchRunOptions {
+  std::string kernel; // in place of what the steps say; empty: as they say
+  /// Before each launch; for progress.
+  std::function<void(const std::string& kernel, const device::LaunchShape&)> starting;
+};
+
+/// Launches of one kernel with the same grid, one right after another.
+struct LaunchRecord {
+  std::string kernel;
+  device::LaunchShape shape;
+  uint64_t times = 0, instructions = 0;
+};
+
+struct LaunchReport {
+  device::LaunchOutcome
+      outcome; // of the launch that did not complete, else Completed; instructions of all launches
+  std::vector<LaunchRecord> launches;
+  std::vector<std::string> notes; // one line each: what is odd, though nothing failed
+};
+
+/// The kernels of the plan's launch steps, as `options` change them, each once.
+Result<std::vector<std::string>> kernels_of(const LaunchPlan&, const codeobject::CodeObject&,
+                                            const LaunchRunOptions&);
+
+/// Until a launch does not complete. Afterwards guards and padding are looked at. BadInput, with file and
+/// line: an unknown kernel, arguments or a grid it cannot have, a step beyond its buffer, more than a million
+/// steps in all.
+Result<LaunchReport> run_launch(const LaunchPlan&, LaunchMemory&, device::Module&,
+                                const LaunchRunOptions& = {});
+
+} // namespace asmevo::oracle
