@@ -77,22 +77,22 @@ uint64_t run(Wave& wave, Code& code, uint64_t budget) {
   const MxcsrScope mode(wave.mode.csr32());
   uint64_t nobody[32];
   uint64_t* const counts = wave.counts != nullptr ? wave.counts : nobody;
-  uint64_t done = 0;
-  while (done < budget) {
+  // Counted in the wave, where s_memtime sees it.
+  const uint64_t first = wave.instructions;
+  while (wave.instructions - first < budget) {
     const MicroOp* op = code.at(wave.pc);
     if (op == nullptr) [[unlikely]] {
       fail_fetch(wave, code);
       break;
     }
-    ++done;
+    ++wave.instructions;
     ++counts[static_cast<size_t>(op->family)];
     wave.pc = op->pc + op->dwords * 4U;
     execute<observed>(wave, *op);
     if (wave.attention != 0 && attend(wave)) [[unlikely]]
       break;
   }
-  wave.instructions += done;
-  return done;
+  return wave.instructions - first;
 }
 
 } // namespace

@@ -44,7 +44,7 @@ TEST(dispatch, barrier_waits_for_all_waves_under_every_schedule) {
       const uint64_t out = bench.buffer(8 * 1024);
       const device::LaunchOutcome outcome = bench.launch(8, 256, {out});
       ASSERT_TRUE(outcome.completed()) << outcome.text;
-      EXPECT_EQ(outcome.instructions, 8U * 4 * 13);
+      EXPECT_EQ(outcome.instructions, 8U * 4 * 12);
       for (const uint32_t w : bench.words(out, 8 * 256)) ASSERT_EQ(w, 255U * 256 / 2);
     }
 }
