@@ -1,6 +1,7 @@
 // Dense matrix instructions: v_mfma_*. A row says the shape (M, N, K, blocks) and how products are added up
 // (matrix_arithmetic.h); where elements are is in matrix_layout.h. EXEC is ignored: all lanes take part and
 // are written.
+#include "emulator/families/matrix_aligned.h"
 #include "emulator/families/matrix_operands.h"
 #include "emulator/families/matrix_scaled.h"
 #include "emulator/opcode_table.h"

@@ -1,5 +1,8 @@
 #include "emulator/families/matrix_scaled.h"
 
+#include "emulator/families/matrix_exact.h"
+#include "emulator/families/matrix_operands.h"
+
 #include <fmt/format.h>
 
 #include <immintrin.h>
@@ -14,11 +17,9 @@ constexpr int scale_bias = 127, scale_nan = 0xff; // E8M0
 // Products are at most 8 bits long, but those of two bf8 (e5m2) range over 2^-32 .. 2^31: more than a double
 // can add up exactly. So bf8 values are split at 1, and products of parts, which then have few enough bits,
 // summed apart.
-struct ScaledOperand {
-  alignas(64) float value[most_elements];
+struct ScaledOperand : FloatOperand {
   alignas(64) double high[most_elements], low[most_elements]; // Inf and NaN count as 0 here
   bool has_low = false;
-  bool specials = false;
   // Of row r, k in [32 q, 32 q + 32): at r + rows * q, which is the lane it comes from.
   alignas(64) int32_t scale[lanes]; // exponent
   uint64_t scale_is_nan = 0;
@@ -75,107 +76,77 @@ void set_scales_to_one(ScaledOperand& o) {
 
 // --- the sum
 
-using Doubles = detail::Vector<double, 4>;
-using Longs = detail::Vector<int64_t, 4>;
+using Doubles = detail::Doubles;
 using Ints = detail::Vector<int32_t, 4>;
-
-Doubles fused(Doubles a, Doubles b, Doubles c) {
-  return _mm256_fmadd_pd(a, b, c);
-}
-
-// a + b = sum + error, exactly (Knuth).
-struct TwoSum {
-  Doubles sum, error;
-  TwoSum(Doubles a, Doubles b) : sum(a + b) {
-    const Doubles b_in_sum = sum - a;
-    error = (a - (sum - b_in_sum)) + (b - b_in_sum);
-  }
-};
+using Floats = detail::Vector<float, 4>;
 
 // What is summed for four columns: C, and for each run of a scale up to three exact sums of products of
 // parts.
 struct ScaledTerms {
-  static constexpr unsigned most = 1 + 3 * 4;
-  Doubles term[most];
+  Doubles term[1 + 3 * 4];
   unsigned count = 0;
   void add(Doubles t) { term[count++] = t; }
+
+  Floats round(Floats start) const {
+    detail::ExactTotals totals(start);
+    for (unsigned n = 0; n < count; ++n) totals.add(term[n]);
+    return totals.round([&](unsigned column, double* terms) {
+      terms[0] = double{start[column]};
+      for (unsigned n = 0; n < count; ++n) terms[n + 1] = term[n][column];
+      return count + 1;
+    });
+  }
 };
-
-// The last bit of `sum` made to say that something more follows ("round to odd"); rounding that to a float is
-// the same as rounding the exact value.
-Doubles round_to_odd(Doubles sum, Doubles rest) {
-  Longs bits = (Longs)sum;
-  const Longs inexact = rest != 0.0, opposite = ((Longs)rest ^ bits) < 0;
-  bits += inexact & opposite; // one less in magnitude
-  bits |= inexact & 1;
-  return (Doubles)bits;
-}
-
-// As two doubles without error in nearly all cases; the others go through round_exact_sum.
-detail::Vector<float, 4> round_terms(const ScaledTerms& terms) {
-  Doubles sum = terms.term[0], rest{};
-  Longs lost{};
-  for (unsigned n = 1; n < terms.count; ++n) {
-    const TwoSum first(sum, terms.term[n]);
-    const TwoSum second(rest, first.error);
-    sum = first.sum;
-    rest = second.sum;
-    lost |= second.error != 0.0;
-  }
-  const TwoSum both(sum, rest);
-  auto rounded = __builtin_convertvector(round_to_odd(both.sum, both.error), detail::Vector<float, 4>);
-  for (unsigned j = 0; j < 4; ++j) {
-    if (lost[j] == 0) [[likely]]
-      continue;
-    double column[ScaledTerms::most];
-    for (unsigned n = 0; n < terms.count; ++n) column[n] = terms.term[n][j];
-    rounded[j] = round_exact_sum(column, terms.count);
-  }
-  return rounded;
-}
 
 struct ScaledRow : RowTimesColumns<ScaledOperand> {
   unsigned rows_a = 0, columns_b = 0;
 };
 
+// Columns that are summed side by side: so many that additions need not wait for each other.
+constexpr unsigned vectors_abreast = 4, columns_abreast = 4 * vectors_abreast;
+
 template <bool Low>
-void add_products(const ScaledRow& r, unsigned first_k, unsigned column, Doubles scale, ScaledTerms& terms) {
-  Doubles high{}, middle{}, low{};
+void add_products(const ScaledRow& r, unsigned first_k, unsigned column, ScaledTerms* terms) {
+  Doubles high[vectors_abreast]{}, middle[vectors_abreast]{}, low[vectors_abreast]{};
   for (unsigned k = first_k; k < first_k + scaled_run; ++k) {
     const unsigned at_a = r.terms.a[k] + r.row, at_b = r.terms.b[k] + column;
-    const Doubles a = Doubles{} + r.a.high[at_a], b = detail::load_vector<Doubles>(r.b.high + at_b);
-    high = fused(a, b, high);
-    if constexpr (Low) {
-      const Doubles a_low = Doubles{} + r.a.low[at_a], b_low = detail::load_vector<Doubles>(r.b.low + at_b);
-      middle = fused(a_low, b, fused(a, b_low, middle));
-      low = fused(a_low, b_low, low);
+    const Doubles a = _mm256_set1_pd(r.a.high[at_a]), a_low = _mm256_set1_pd(r.a.low[at_a]);
+    for (unsigned n = 0; n < vectors_abreast; ++n) {
+      const auto b = detail::load_vector<Doubles>(r.b.high + at_b + 4 * n);
+      high[n] = _mm256_fmadd_pd(a, b, high[n]);
+      if constexpr (Low) {
+        const auto b_low = detail::load_vector<Doubles>(r.b.low + at_b + 4 * n);
+        middle[n] = _mm256_fmadd_pd(a_low, b, _mm256_fmadd_pd(a, b_low, middle[n]));
+        low[n] = _mm256_fmadd_pd(a_low, b_low, low[n]);
+      }
     }
   }
-  terms.add(high * scale);
-  if constexpr (Low) {
-    terms.add(middle * scale);
-    terms.add(low * scale);
-  }
-}
-
-void add_four(const ScaledRow& r, unsigned column, float* sums) {
-  const auto c = detail::load_vector<detail::Vector<float, 4>>(sums);
-  ScaledTerms terms;
-  terms.add(__builtin_convertvector(c, Doubles));
-  for (unsigned run = 0; run * scaled_run < r.terms.count; ++run) {
-    const Ints exponent =
-        detail::load_vector<Ints>(r.b.scale + run * r.columns_b + column) + r.a.scale[run * r.rows_a + r.row];
+  const unsigned run = first_k / scaled_run;
+  for (unsigned n = 0; n < vectors_abreast; ++n) {
+    const Ints exponent = detail::load_vector<Ints>(r.b.scale + run * r.columns_b + column + 4 * n) +
+                          r.a.scale[run * r.rows_a + r.row];
     const Doubles scale = detail::power_of_two(exponent);
-    if (r.a.has_low || r.b.has_low)
-      add_products<true>(r, run * scaled_run, column, scale, terms);
-    else
-      add_products<false>(r, run * scaled_run, column, scale, terms);
+    terms[n].add(high[n] * scale);
+    if constexpr (Low) {
+      terms[n].add(middle[n] * scale);
+      terms[n].add(low[n] * scale);
+    }
   }
-  const auto rounded = round_terms(terms);
-  __builtin_memcpy(sums, &rounded, sizeof rounded);
 }
 
-// --- Inf, NaN, saturation
+void add_columns(const ScaledRow& r, unsigned column, float* sums) {
+  ScaledTerms terms[vectors_abreast];
+  for (unsigned k = 0; k < r.terms.count; k += scaled_run) {
+    if (r.a.has_low || r.b.has_low)
+      add_products<true>(r, k, column, terms);
+    else
+      add_products<false>(r, k, column, terms);
+  }
+  for (unsigned n = 0; n < vectors_abreast; ++n) {
+    const Floats rounded = terms[n].round(detail::load_vector<Floats>(sums + 4 * n));
+    __builtin_memcpy(sums + 4 * n, &rounded, sizeof rounded);
+  }
+}
 
 bool scale_is_nan(const ScaledRow& r, unsigned column) {
   bool nan = false;
@@ -185,28 +156,15 @@ bool scale_is_nan(const ScaledRow& r, unsigned column) {
   return nan;
 }
 
-void settle_column(const ScaledRow& r, unsigned column, float before, float& sum) {
-  float special = std::isfinite(before) ? 0 : before;
-  for (unsigned k = 0; k < r.terms.count; ++k) {
-    const float product = r.a.value[r.terms.a[k] + r.row] * r.b.value[r.terms.b[k] + column];
-    if (!std::isfinite(product)) special += product;
-  }
-  if (scale_is_nan(r, column)) special = std::numeric_limits<float>::quiet_NaN();
-  if (special != 0)
-    sum = special; // true of NaN too
-  else if (r.saturate && std::isinf(sum))
-    sum = std::copysign(std::numeric_limits<float>::max(), sum);
-}
-
 template <unsigned N>
 void add_scaled_row(const ScaledRow& r, float* sums) {
   float before[N];
-  std::copy_n(sums, N, before);
-  for (unsigned j = 0; j < N; j += 4) add_four(r, j, sums + j);
-  const bool rare = r.saturate || r.a.specials || r.b.specials || (r.a.scale_is_nan | r.b.scale_is_nan) != 0;
+  const bool rare = set_specials_aside(sums, N, before) || r.saturate || r.a.specials || r.b.specials;
+  for (unsigned j = 0; j < N; j += columns_abreast) add_columns(r, j, sums + j);
+  if (rare) settle_specials(with_values(r), HUGE_VAL, 0, r.terms.count, N, before, sums);
+  if ((r.a.scale_is_nan | r.b.scale_is_nan) == 0) return;
   for (unsigned j = 0; j < N; ++j)
-    if (rare || !std::isfinite(before[j])) [[unlikely]]
-      settle_column(r, j, before[j], sums[j]);
+    if (scale_is_nan(r, j)) sums[j] = std::numeric_limits<float>::quiet_NaN();
 }
 
 // --- the instruction
@@ -261,28 +219,6 @@ void scaled_mfma(Wave& wave, const MicroOp& op) {
 constexpr MatrixShape small_shape{16, 16, 128}, large_shape{32, 32, 64};
 
 } // namespace
-
-// Terms as an expansion: parts of growing magnitude, each below half a unit of the next one's last place
-// (Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997). The two topmost decide the rounding.
-float round_exact_sum(const double* terms, unsigned count) {
-  double part[16];
-  unsigned parts = 0;
-  for (unsigned n = 0; n < count; ++n) {
-    double x = terms[n];
-    unsigned kept = 0;
-    for (unsigned p = 0; p < parts; ++p) {
-      const double sum = x + part[p], part_in_sum = sum - x;
-      const double error = (x - (sum - part_in_sum)) + (part[p] - part_in_sum);
-      if (error != 0) part[kept++] = error;
-      x = sum;
-    }
-    part[kept++] = x;
-    parts = kept;
-  }
-  const double rest = parts > 1 ? part[parts - 2] : 0;
-  const Doubles odd = round_to_odd(Doubles{} + part[parts - 1], Doubles{} + rest);
-  return static_cast<float>(odd[0]);
-}
 
 void mixed_mfma_16x16x128(Wave& wave, const MicroOp& op) {
   mixed_mfma<small_shape>(wave, op);

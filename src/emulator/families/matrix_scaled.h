@@ -5,7 +5,7 @@
 // rounded once.
 #pragma once
 
-#include "emulator/families/matrix_operands.h"
+#include "emulator/micro_op.h"
 
 namespace asmevo::emulator {
 
@@ -15,8 +15,5 @@ void mixed_mfma_32x32x64(Wave&, const MicroOp&);
 /// v_mfma_scale_*
 void scaled_mfma_16x16x128(Wave&, const MicroOp&);
 void scaled_mfma_32x32x64(Wave&, const MicroOp&);
-
-/// The exact sum of a few doubles, rounded to the nearest float, ties to even.
-float round_exact_sum(const double* terms, unsigned count);
 
 } // namespace asmevo::emulator

@@ -2,6 +2,7 @@
 // most are not zero; A holds only those (it is laid out like a dense M x K/2 matrix), and SRC2 says which
 // they are: two bits an item, in the lane that holds the item, item t's at bit 2t of the index set that ABID
 // chooses. CDNA3 ISA 7.4, CDNA4 ISA 7.5, AMD's matrix instruction calculator.
+#include "emulator/families/matrix_exact.h"
 #include "emulator/families/matrix_operands.h"
 #include "emulator/opcode_table.h"
 
@@ -56,11 +57,11 @@ constexpr Handler narrow = smfmac<sparse_shape(M, K, KOrder::Consecutive), Arith
 template <unsigned M, unsigned K, class Arithmetic>
 constexpr Handler wide = smfmac<sparse_shape(M, K, KOrder::Halves), Arithmetic>;
 
-// How the hardware adds these up is not known: the dense forms' groups, of A's elements, are assumed.
+// How the hardware adds these up is not known, nor is it in MMA-Sim.
 template <class Format>
-using Float16 = AlignedSums<Format, Format, 8>;
+using Float16 = ExactSum<Format, Format>;
 template <class FormatA, class FormatB>
-using Float8 = AlignedSums<FormatA, FormatB, 16, true>;
+using Float8 = ExactSum<FormatA, FormatB>;
 
 constexpr OpcodeRow rows[] = {
     {"v_smfmac_f32_32x32x16_f16", narrow<32, 16, Float16<F16>>},

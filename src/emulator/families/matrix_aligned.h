@@ -1,0 +1,166 @@
+// How f16, bf16, xf32, fp8 and bf8 are added up from gfx942 on: products are cut off below a fixed distance
+// from the largest, then added. docs/emulator.md, "Matrix arithmetic", says where each step is from. For a
+// group of products:
+//   1. align to the largest exponent; cut each product toward zero 24 bits below it; add exactly;
+//   2. align sum and accumulator to the larger exponent of the two; cut both toward minus infinity:
+//      the sum 32 bits below that exponent, the accumulator 24;
+//   3. add; keep 32 bits from the leading one on, again toward minus infinity; round to nearest even.
+// fp8 and bf8 do step 1 for even and odd products apart, and drop an accumulator that is more than 25 bits
+// smaller.
+//
+// Exponents are those of the encodings: not raised when a product of significands reaches 2, nor lowered for
+// subnormals. For example, 1 + 2^-25 + 2^-25 gives 1, both 2^-25 having been cut; but an accumulator of
+// -2^-25 takes 2^-24 away from a sum of 1, having been cut toward minus infinity.
+#pragma once
+
+#include "emulator/families/matrix_arithmetic.h"
+
+namespace asmevo::emulator {
+
+/// Significands have 12 fraction bits in all formats (13 bits with the leading one), so that a product has
+/// the 24 that step 1 keeps. Zeros, and Inf and NaN which are dealt with apart, have significand 0 and an
+/// exponent below all others.
+struct SplitOperand : FloatOperand {
+  static constexpr int32_t zero_exponent = -4096;
+  alignas(64) int32_t significand[most_elements];
+  alignas(64) int32_t exponent[most_elements];
+  int32_t largest_exponent = zero_exponent;
+
+  /// From `value`.
+  void split(unsigned elements, int min_exponent);
+};
+
+namespace detail {
+
+template <class V>
+struct AlignedSum {
+  V sum, exponent; // in units of 2^(exponent - 24)
+};
+
+/// Step 1 for W columns: `Count` products, from the `first` term in steps of `Step`.
+template <unsigned W, unsigned Count, unsigned Step, class V = Vector<int32_t, W>>
+AlignedSum<V> add_aligned(const RowTimesColumns<SplitOperand>& r, unsigned first, unsigned column) {
+  V largest = V{} + 2 * SplitOperand::zero_exponent;
+  for (unsigned n = 0; n < Count; ++n) {
+    const unsigned k = first + n * Step;
+    const V e = load_vector<V>(r.b.exponent + r.terms.b[k] + column) + r.a.exponent[r.terms.a[k] + r.row];
+    largest = larger(largest, e);
+  }
+  V sum{};
+  for (unsigned n = 0; n < Count; ++n) {
+    const unsigned k = first + n * Step, at_a = r.terms.a[k] + r.row, at_b = r.terms.b[k] + column;
+    const V below = largest - (load_vector<V>(r.b.exponent + at_b) + r.a.exponent[at_a]);
+    const V product = load_vector<V>(r.b.significand + at_b) * r.a.significand[at_a];
+    const V sign = product >> 31;
+    const V magnitude = ((product ^ sign) - sign) >> smaller(below, V{} + 31);
+    sum += (magnitude ^ sign) - sign;
+  }
+  return {sum, largest};
+}
+
+/// Step 3 for four columns: (sum * 2^up + accumulator * 2^8) * 2^(exponent - 32), with 32 bits from the
+/// leading one.
+inline Vector<float, 4> round_total(Vector<int32_t, 4> sum, Vector<int32_t, 4> up,
+                                    Vector<int32_t, 4> accumulator, Vector<int32_t, 4> exponent) {
+  using Doubles = Vector<double, 4>;
+  using Longs = Vector<int64_t, 4>;
+  constexpr int64_t dropped = (int64_t{1} << (52 - 31)) - 1; // of a double's mantissa
+  const Doubles total = __builtin_convertvector(sum, Doubles) * power_of_two(up) +
+                        __builtin_convertvector(accumulator, Doubles) * 256.0; // exact: below 2^39
+  Longs bits = (Longs)total;
+  bits += (bits < 0) & dropped; // toward minus infinity: negative magnitudes grow
+  bits &= ~dropped;
+  return __builtin_convertvector((Doubles)bits * power_of_two(exponent - 32), Vector<float, 4>);
+}
+
+} // namespace detail
+
+template <class FormatA, class FormatB, unsigned Group, bool EvenOdd = false>
+struct AlignedSums {
+  using Result = float;
+  static constexpr uint32_t csr = FloatMode::csr_plain;
+  using Operand = SplitOperand;
+
+  static void load(Operand& o, const MatrixMode& mode, const Row* rows, unsigned items, unsigned which) {
+    if (which == 0)
+      load_as<FormatA>(o, mode, rows, items);
+    else
+      load_as<FormatB>(o, mode, rows, items);
+  }
+
+  template <unsigned N>
+  static void add_row(const RowTimesColumns<Operand>& r, float* sums) {
+    // A product that is no f32 counts as infinite, even if the sum would be finite. |product| < 2^(exponent +
+    // 2).
+    const bool overflow = r.a.largest_exponent + r.b.largest_exponent >= 127;
+    const bool rare = r.saturate || r.a.specials || r.b.specials || overflow;
+    for (unsigned k = 0; k < r.terms.count; k += Group) {
+      float before[N];
+      if (rare) std::copy_n(sums, N, before);
+      for (unsigned j = 0; j < N; j += width<N>) add_group<width<N>>(r, k, r.column + j, sums + j);
+      if (rare) settle_specials(with_values(r), 0x1p128, k, Group, N, before, sums);
+    }
+  }
+
+ private:
+  template <unsigned N>
+  static constexpr unsigned width = N < 8 ? N : 8;
+
+  template <class Format>
+  static void load_as(Operand& o, const MatrixMode& mode, const Row* rows, unsigned items) {
+    load_floats<Format>(mode, rows, items, o.value);
+    o.split(items * lanes, Format::min_exponent(mode));
+  }
+
+  template <unsigned W, class V = detail::Vector<int32_t, W>>
+  static detail::AlignedSum<V> add_products(const RowTimesColumns<Operand>& r, unsigned k, unsigned column) {
+    using namespace detail;
+    if constexpr (!EvenOdd) {
+      return add_aligned<W, Group, 1>(r, k, column);
+    } else {
+      const auto even = add_aligned<W, Group / 2, 2>(r, k, column);
+      const auto odd = add_aligned<W, Group / 2, 2>(r, k + 1, column);
+      const V exponent = larger(even.exponent, odd.exponent);
+      return {(even.sum >> smaller(exponent - even.exponent, V{} + 31)) +
+                  (odd.sum >> smaller(exponent - odd.exponent, V{} + 31)),
+              exponent};
+    }
+  }
+
+  template <unsigned W>
+  static void add_group(const RowTimesColumns<Operand>& r, unsigned k, unsigned column, float* sums) {
+    using namespace detail;
+    using V = Vector<int32_t, W>;
+    const auto products = add_products<W>(r, k, column);
+
+    const V bits = load_vector<V>(sums), field = bits >> 23 & 0xff, zero{};
+    const V significand = (bits & 0x7fffff) | ((field != 0) & 0x800000);
+    const V exponent_c = larger(field, zero + 1) - 127;
+    const V exponent = larger(products.exponent, exponent_c);
+
+    // From units of 2^(the sum's exponent - 24) to those of 2^(exponent - 32): to the right by below - 8.
+    const V below = exponent - products.exponent;
+    V sum = products.sum >> smaller(larger(below - 8, zero), zero + 31);
+    const V up = larger(8 - below, zero);
+    // Results below 2^-126 keep what 2^-126 would: nothing below 2^-157, the second lowest place here.
+    sum &= ~((exponent == -126) & (below >= 8) & 1);
+
+    V accumulator = (bits < 0 ? -significand : significand) * 2 >> smaller(exponent - exponent_c, zero + 31);
+    if constexpr (EvenOdd) accumulator &= ~(exponent_c < exponent - 25);
+
+    V rounded;
+    for (unsigned at = 0; at < W; at += 4) {
+      const auto part = [&](const V& v) {
+        return load_vector<Vector<int32_t, 4>>(reinterpret_cast<const int32_t*>(&v) + at);
+      };
+      const auto four = round_total(part(sum), part(up), part(accumulator), part(exponent));
+      __builtin_memcpy(reinterpret_cast<int32_t*>(&rounded) + at, &four, sizeof four);
+    }
+    // An accumulator of Inf or NaN stays.
+    const V quiet = bits | (((bits & 0x7fffff) != 0) & 0x400000);
+    rounded = field == 0xff ? quiet : rounded;
+    __builtin_memcpy(sums, &rounded, sizeof rounded);
+  }
+};
+
+} // namespace asmevo::emulator
