@@ -15,6 +15,7 @@ struct Arguments {
   std::string exceptions, filter;
   size_t most_failures = 20;
   unsigned threads = 0;
+  bool no_exceptions = false; // those built in
 };
 
 void print_text(const conformance::Report& report, size_t most_failures) {
@@ -50,10 +51,12 @@ nlohmann::ordered_json as_json(const conformance::Report& report) {
 
 Result<Answer> run(const Arguments& arguments, bool json) {
   conformance::Options options;
+  if (arguments.no_exceptions) options.exceptions.clear();
   options.filter = arguments.filter;
   options.threads = arguments.threads;
   if (!arguments.exceptions.empty()) {
-    ASMEVO_TRY(options.exceptions, conformance::read_exceptions(arguments.exceptions));
+    ASMEVO_TRY(const auto more, conformance::read_exceptions(arguments.exceptions));
+    options.exceptions.insert(options.exceptions.end(), more.begin(), more.end());
   }
   ASMEVO_TRY(const conformance::Report report, conformance::run(arguments.paths, options));
   if (json)
@@ -74,7 +77,8 @@ void add_conformance(Context& context) {
                             "asmevo conformance vectors/alu vectors/mfma");
   verb->add_option("paths", arguments->paths, "files or folders of .jsonl or .jsonl.zst vectors")->required();
   verb->add_option("--exceptions", arguments->exceptions,
-                   "JSON list of {ops, condition, reason, source}: vectors not counted as failures");
+                   "more of them: a JSON list of {ops, condition, reason, source}");
+  verb->add_flag("--no-exceptions", arguments->no_exceptions, "count the vectors that are judged wrong too");
   verb->add_option("--filter", arguments->filter, "only vectors whose id contains this");
   verb->add_option("--fail", arguments->most_failures, "how many failures to print")->capture_default_str();
   verb->add_option("--threads", arguments->threads, "threads; 0: one a core")->capture_default_str();

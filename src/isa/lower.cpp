@@ -373,6 +373,9 @@ void Lowering::add_hardware_registers(Instruction& i) const {
   // s_cmov leaves its destination where SCC is 0, s_bitset all bits but one.
   if (i.base_mnemonic.starts_with("s_cmov") || i.base_mnemonic.starts_with("s_bitset"))
     if (const Operand* result = i.find(Role::Sdst)) add_range(i.uses, result->reg);
+  // Its summand is the destination, which LLVM does not tie.
+  if (i.is("v_pk_fmac_f16"))
+    if (const Operand* result = i.find(Role::Vdst)) add_range(i.uses, result->reg);
   if (i.is("s_cbranch_vccz") || i.is("s_cbranch_vccnz")) add_range(i.uses, {unit::vcc, 2});
   if (i.is("s_cbranch_execz") || i.is("s_cbranch_execnz")) add_range(i.uses, {unit::exec, 2});
   // What a partial write keeps, it reads.

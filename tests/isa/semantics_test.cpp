@@ -135,6 +135,7 @@ constexpr Access accesses[] = {
     {"gfx942", "v_cndmask_b32_e32 v0, v1, v2, vcc", "v0", "v1 v2 vcc exec"},
     {"gfx942", "v_cndmask_b32_e64 v0, v1, v2, s[4:5]", "v0", "v1 v2 s[4:5] exec"},
     {"gfx942", "v_fmac_f32_e32 v0, v1, v2", "v0", "v0 v1 v2 mode exec"},
+    {"gfx942", "v_pk_fmac_f16 v0, v1, v2", "v0", "v0 v1 v2 mode exec"},
     {"gfx942", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[6:7]", "v[0:1]", "v[2:3] v[4:5] v[6:7] mode exec"},
     {"gfx942", "v_mad_u64_u32 v[0:1], s[4:5], v2, v3, v[6:7]", "v[0:1] s[4:5]", "v2 v3 v[6:7] exec"},
     {"gfx942", "v_div_scale_f32 v0, vcc, v1, v2, v3", "v0 vcc", "v1 v2 v3 mode exec"},

@@ -123,9 +123,9 @@ const Exception* exception_for(const json& v, const std::string& id,
 
 struct Judged {
   Outcome outcome;
-  std::string malformed; // not JSON
-  bool left_out = false; // by the filter
-  bool excepted_hardware = false;
+  std::string malformed;                // not JSON
+  bool left_out = false;                // by the filter
+  const Exception* exception = nullptr; // that covers it, if it failed
 };
 
 Judged judge(const Line& line, const Options& options) {
@@ -142,30 +142,22 @@ Judged judge(const Line& line, const Options& options) {
   }
   j.outcome = run_vector(v);
   if (j.outcome.kind != Outcome::Kind::Failed) return j;
-  if (const Exception* e = exception_for(v, j.outcome.id, options.exceptions)) {
-    j.outcome.kind = Outcome::Kind::Skipped;
-    j.outcome.text = fmt::format("{} ({})", e->reason, e->source);
-    j.excepted_hardware = v.value("origin", std::string()) == "hw";
-  }
+  const bool hardware = v.value("origin", std::string()) == "hw";
+  if (!hardware) j.exception = exception_for(v, j.outcome.id, options.exceptions);
   return j;
 }
 
-// At most one exception in a hundred vectors of a family, and none for what hardware said.
-Status check_exceptions(const std::vector<Judged>& judged) {
-  std::map<std::string, std::pair<size_t, size_t>> families; // vectors, exceptions
-  for (const Judged& j : judged) {
-    if (j.left_out) continue;
-    if (j.excepted_hardware)
-      return bad_input("vector '{}' is of origin hw: it cannot be an exception", j.outcome.id);
-    auto& [vectors, exceptions] = families[j.outcome.family];
-    ++vectors;
-    exceptions += j.outcome.kind == Outcome::Kind::Skipped ? 1 : 0;
+void apply_exceptions(std::vector<Judged>& judged) {
+  std::map<std::string, size_t> left; // exceptions that a family may still have
+  for (const Judged& j : judged)
+    if (!j.left_out) ++left[j.outcome.family];
+  for (auto& [family, count] : left) count = std::max<size_t>(1, count / 100);
+  for (Judged& j : judged) {
+    if (j.exception == nullptr || left[j.outcome.family] == 0) continue;
+    --left[j.outcome.family];
+    j.outcome.kind = Outcome::Kind::Skipped;
+    j.outcome.text = fmt::format("{} ({})", j.exception->reason, j.exception->source);
   }
-  for (const auto& [family, counts] : families)
-    if (counts.second * 100 > counts.first)
-      return bad_input("family '{}': {} exceptions in {} vectors, more than 1 %", family, counts.second,
-                       counts.first);
-  return {};
 }
 
 } // namespace
@@ -201,7 +193,7 @@ Result<Report> run(const std::vector<std::filesystem::path>& paths, const Option
     if (!j.malformed.empty())
       return bad_input("{}, line {}: {}", files[lines[i].file].string(), lines[i].number, j.malformed);
   }
-  ASMEVO_CHECK(check_exceptions(judged));
+  apply_exceptions(judged);
   for (Judged& j : judged) {
     if (j.left_out) continue;
     switch (j.outcome.kind) {

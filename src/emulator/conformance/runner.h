@@ -18,11 +18,13 @@ struct Exception {
   std::string condition;        // text that the vector's id must contain; empty: all of these ops
   std::string reason, source;
 };
-/// BadInput: not that format; more than the file may hold is checked when they are used (see run).
+/// Vectors judged wrong so far, with reason and source; used unless they are asked to be left out.
+std::vector<Exception> known_exceptions();
+/// BadInput: not that format.
 Result<std::vector<Exception>> read_exceptions(const std::filesystem::path&);
 
 struct Options {
-  std::vector<Exception> exceptions;
+  std::vector<Exception> exceptions = known_exceptions();
   std::string filter;   // only ids that contain this
   unsigned threads = 0; // 0: all cores
 };
