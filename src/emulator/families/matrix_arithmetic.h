@@ -35,12 +35,12 @@ struct RowTimesColumns {
 };
 
 template <class T>
-struct Values {
+struct Elements {
   alignas(64) T value[most_elements];
 };
 
 /// Operands of arithmetics that deal with Inf and NaN apart.
-struct FloatOperand : Values<float> {
+struct FloatOperand : Elements<float> {
   bool specials = false; // there is an Inf or NaN
 };
 
@@ -60,7 +60,7 @@ template <class T>
 struct FusedChain {
   using Result = T;
   static constexpr uint32_t csr = FloatMode::csr_plain;
-  using Operand = emulator::Values<T>;
+  using Operand = Elements<T>;
 
   static void load(Operand& o, const MatrixMode& mode, const Row* rows, unsigned items, unsigned which) {
     if constexpr (sizeof(T) == 4) {
@@ -105,7 +105,7 @@ struct FusedChain {
 struct IntegerSum {
   using Result = int32_t;
   static constexpr uint32_t csr = FloatMode::csr_plain;
-  using Operand = Values<int32_t>;
+  using Operand = Elements<int32_t>;
 
   static void load(Operand& o, const MatrixMode&, const Row* rows, unsigned items, unsigned) {
     for (unsigned item = 0; item < items; ++item) {
@@ -143,7 +143,7 @@ template <class Format, unsigned Group>
 struct Pairwise {
   using Result = float;
   static constexpr uint32_t csr = FloatMode::csr_plain | 0x8040; // FTZ, DAZ
-  using Operand = Values<float>;
+  using Operand = Elements<float>;
 
   static void load(Operand& o, const MatrixMode& mode, const Row* rows, unsigned items, unsigned) {
     load_floats<Format>(mode, rows, items, o.value);
