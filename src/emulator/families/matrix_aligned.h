@@ -149,17 +149,19 @@ struct AlignedSums {
     if constexpr (EvenOdd) accumulator &= ~(exponent_c < exponent - 25);
 
     V rounded;
-    for (unsigned at = 0; at < W; at += 4) {
-      const auto part = [&](const V& v) {
-        return load_vector<Vector<int32_t, 4>>(reinterpret_cast<const int32_t*>(&v) + at);
-      };
-      const auto four = round_total(part(sum), part(up), part(accumulator), part(exponent));
-      __builtin_memcpy(reinterpret_cast<int32_t*>(&rounded) + at, &four, sizeof four);
+    if constexpr (W == 4) {
+      rounded = (V)round_total(sum, up, accumulator, exponent);
+    } else {
+      const auto low = [](const V& v) { return __builtin_shufflevector(v, v, 0, 1, 2, 3); };
+      const auto high = [](const V& v) { return __builtin_shufflevector(v, v, 4, 5, 6, 7); };
+      rounded = (V)__builtin_shufflevector(
+          round_total(low(sum), low(up), low(accumulator), low(exponent)),
+          round_total(high(sum), high(up), high(accumulator), high(exponent)), 0, 1, 2, 3, 4, 5, 6, 7);
     }
     // An accumulator of Inf or NaN stays.
     const V quiet = bits | (((bits & 0x7fffff) != 0) & 0x400000);
     rounded = field == 0xff ? quiet : rounded;
-    __builtin_memcpy(sums, &rounded, sizeof rounded);
+    store_vector(sums, rounded);
   }
 };
 

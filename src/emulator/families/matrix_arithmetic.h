@@ -77,14 +77,17 @@ struct FusedChain {
   template <unsigned N>
   static void add_row(const RowTimesColumns<Operand>& r, T* sums) {
     if (sizeof(T) == 4 && r.saturate) return add_row_saturating<N>(r, sums);
-    T sum[N];
-    std::copy_n(sums, N, sum);
+    constexpr unsigned width = std::min<unsigned>(N, 32 / sizeof(T));
+    using V = detail::Vector<T, width>;
+    V parts[N / width];
+    for (unsigned n = 0; n < N / width; ++n) parts[n] = detail::load_vector<V>(sums + n * width);
     for (unsigned k = 0; k < r.terms.count; ++k) {
-      const T a = r.a.value[r.terms.a[k] + r.row];
+      const V a = detail::broadcast<V>(r.a.value[r.terms.a[k] + r.row]);
       const T* b = r.b.value + r.terms.b[k] + r.column;
-      for (unsigned j = 0; j < N; ++j) sum[j] = std::fma(a, b[j], sum[j]);
+      for (unsigned n = 0; n < N / width; ++n)
+        parts[n] = detail::fused(a, detail::load_vector<V>(b + n * width), parts[n]);
     }
-    std::copy_n(sum, N, sums);
+    for (unsigned n = 0; n < N / width; ++n) detail::store_vector(sums + n * width, parts[n]);
   }
 
  private:
@@ -119,18 +122,28 @@ struct IntegerSum {
   static void add_row(const RowTimesColumns<Operand>& r, int32_t* sums) {
     constexpr unsigned width = N < 8 ? N : 8;
     using V = detail::Vector<int32_t, width>;
-    V parts[N / width]{}; // of at most 128 products of 14 bits and sign
+    using U = detail::Vector<uint32_t, width>; // wraps around
+    V parts[N / width]{};                      // of at most 128 products of 14 bits and sign
     for (unsigned k = 0; k < r.terms.count; ++k) {
       const int32_t a = r.a.value[r.terms.a[k] + r.row];
       const int32_t* b = r.b.value + r.terms.b[k] + r.column;
       for (unsigned n = 0; n < N / width; ++n) parts[n] += detail::load_vector<V>(b + n * width) * a;
     }
-    int32_t sum[N];
-    __builtin_memcpy(sum, parts, sizeof sum);
-    for (unsigned j = 0; j < N; ++j) {
-      const int64_t exact = int64_t{sums[j]} + sum[j];
+    for (unsigned n = 0; n < N / width; ++n) {
+      int32_t* to = sums + n * width;
+      if (r.saturate)
+        saturating_add(to, parts[n], width);
+      else
+        detail::store_vector(to, detail::load_vector<U>(to) + (U)parts[n]);
+    }
+  }
+
+ private:
+  template <class V>
+  static void saturating_add(int32_t* sums, const V& more, unsigned count) {
+    for (unsigned j = 0; j < count; ++j) {
       constexpr int64_t least = INT32_MIN, most = INT32_MAX;
-      sums[j] = static_cast<int32_t>(r.saturate ? std::clamp(exact, least, most) : exact);
+      sums[j] = static_cast<int32_t>(std::clamp(int64_t{sums[j]} + more[j], least, most));
     }
   }
 };

@@ -131,7 +131,7 @@ struct ExactSum {
       terms[r.terms.count] = double{start[column]};
       return r.terms.count + 1;
     });
-    __builtin_memcpy(sums, &rounded, sizeof rounded);
+    detail::store_vector(sums, rounded);
   }
   static detail::Doubles product(const RowTimesColumns<Operand>& r, unsigned k, unsigned j) {
     return detail::load_vector<detail::Doubles>(r.b.finite + r.terms.b[k] + r.column + j) *

@@ -115,8 +115,8 @@ struct F32 {
   static void convert(const MatrixMode& mode, const uint32_t* raw, float* out) {
     const uint32_t least = mode.flush32 ? 0x00800000 : 0; // magnitudes below count as zero
     for (unsigned l = 0; l < lanes; ++l) {
-      const bool flush = (raw[l] & 0x7fffffff) < least;
-      out[l] = std::bit_cast<float>(flush ? raw[l] & 0x80000000 : raw[l]);
+      const uint32_t kept = (raw[l] & 0x7fffffff) < least ? 0x80000000 : 0xffffffff;
+      out[l] = std::bit_cast<float>(raw[l] & kept);
     }
   }
 };

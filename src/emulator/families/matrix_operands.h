@@ -36,6 +36,17 @@ inline constexpr auto element_places = [] {
   return places;
 }();
 
+/// Where each row of each block begins among the accumulators.
+template <ResultLayout L>
+inline constexpr auto row_places = [] {
+  std::array<uint16_t, size_t{L.m} * L.blocks> places{};
+  for (unsigned n = 0; n < places.size(); ++n) {
+    const ItemPosition p = L.position(n / L.m, n % L.m, 0);
+    places[n] = static_cast<uint16_t>(p.item * lanes + p.lane);
+  }
+  return places;
+}();
+
 /// C while it becomes D. D may share registers with any source, so it is written when everything has been
 /// read.
 template <class T, MatrixShape S>
@@ -63,10 +74,7 @@ class Accumulators {
   }
 
   /// The S.n accumulators of a row of a block.
-  T* row(unsigned block, unsigned row) {
-    const ItemPosition p = layout.position(block, row, 0);
-    return &value_[p.item][p.lane];
-  }
+  T* row(unsigned block, unsigned row) { return &value_[0][0] + row_places<layout>[block * S.m + row]; }
 
   void store(Wave& wave, const Place& to) const {
     for (unsigned item = 0; item < layout.items(); ++item) {

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <immintrin.h>
-
 namespace asmevo::emulator {
 
 namespace {
@@ -110,14 +108,15 @@ void add_products(const ScaledRow& r, unsigned first_k, unsigned column, ScaledT
   Doubles high[vectors_abreast]{}, middle[vectors_abreast]{}, low[vectors_abreast]{};
   for (unsigned k = first_k; k < first_k + scaled_run; ++k) {
     const unsigned at_a = r.terms.a[k] + r.row, at_b = r.terms.b[k] + column;
-    const Doubles a = _mm256_set1_pd(r.a.high[at_a]), a_low = _mm256_set1_pd(r.a.low[at_a]);
+    const Doubles a = detail::broadcast<Doubles>(r.a.high[at_a]),
+                  a_low = detail::broadcast<Doubles>(r.a.low[at_a]);
     for (unsigned n = 0; n < vectors_abreast; ++n) {
       const auto b = detail::load_vector<Doubles>(r.b.high + at_b + 4 * n);
-      high[n] = _mm256_fmadd_pd(a, b, high[n]);
+      high[n] = detail::fused(a, b, high[n]);
       if constexpr (Low) {
         const auto b_low = detail::load_vector<Doubles>(r.b.low + at_b + 4 * n);
-        middle[n] = _mm256_fmadd_pd(a_low, b, _mm256_fmadd_pd(a, b_low, middle[n]));
-        low[n] = _mm256_fmadd_pd(a_low, b_low, low[n]);
+        middle[n] = detail::fused(a_low, b, detail::fused(a, b_low, middle[n]));
+        low[n] = detail::fused(a_low, b_low, low[n]);
       }
     }
   }
@@ -144,7 +143,7 @@ void add_columns(const ScaledRow& r, unsigned column, float* sums) {
   }
   for (unsigned n = 0; n < vectors_abreast; ++n) {
     const Floats rounded = terms[n].round(detail::load_vector<Floats>(sums + 4 * n));
-    __builtin_memcpy(sums + 4 * n, &rounded, sizeof rounded);
+    detail::store_vector(sums + 4 * n, rounded);
   }
 }
 

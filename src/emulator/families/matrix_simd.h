@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <immintrin.h>
+#include <type_traits>
 
 namespace asmevo::emulator::detail {
 
@@ -19,6 +21,31 @@ V load_vector(const T* from) {
   __builtin_memcpy(&v, from, sizeof v);
   return v;
 }
+template <class T, class V>
+void store_vector(T* to, const V& v) {
+  __builtin_memcpy(to, &v, sizeof v);
+}
+template <class V, class T>
+V broadcast(T value) {
+  if constexpr (std::is_same_v<V, Vector<float, 4>>)
+    return _mm_set1_ps(value);
+  else if constexpr (std::is_same_v<V, Vector<float, 8>>)
+    return _mm256_set1_ps(value);
+  else
+    return _mm256_set1_pd(value);
+}
+
+// a * b + c, rounded once.
+inline Vector<float, 4> fused(Vector<float, 4> a, Vector<float, 4> b, Vector<float, 4> c) {
+  return _mm_fmadd_ps(a, b, c);
+}
+inline Vector<float, 8> fused(Vector<float, 8> a, Vector<float, 8> b, Vector<float, 8> c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+inline Vector<double, 4> fused(Vector<double, 4> a, Vector<double, 4> b, Vector<double, 4> c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+
 template <class V>
 V smaller(V a, V b) {
   return a < b ? a : b;

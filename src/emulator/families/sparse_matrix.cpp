@@ -42,8 +42,8 @@ void smfmac(Wave& wave, const MicroOp& op) {
   for (unsigned row = 0; row < S.m; ++row) {
     uint16_t places_b[layout_a.k];
     for (unsigned k = 0; k < layout_a.k; ++k) {
-      const ItemPosition at = layout_a.position(0, row, k);
-      const unsigned in_four = indices.lane[at.lane] >> (set + 2 * at.item) & 3;
+      const unsigned at = element_places<layout_a>[k] + row, item = at / lanes;
+      const unsigned in_four = indices.lane[at % lanes] >> (set + 2 * item) & 3;
       places_b[k] = element_places<layout_b>[k / 2 * 4 + in_four];
     }
     const Terms terms{element_places<layout_a>.data(), places_b, layout_a.k};
