@@ -70,7 +70,7 @@ bool is_nan(FloatBits<T> bits) {
 }
 template <class T>
 bool is_signalling(FloatBits<T> bits) {
-  return is_nan<T>(bits) & ((bits & quiet_bit<T>) == 0);
+  return both(is_nan<T>(bits), (bits & quiet_bit<T>) == 0);
 }
 /// The exponent field.
 template <class T>
@@ -111,8 +111,8 @@ T flushed_input(const FloatMode& mode, T value) {
 /// For instructions that compute nothing (min, max, med3): both sides of MODE at once.
 template <class T>
 T flushed(const FloatMode& mode, T value) {
-  return from_bits<T>(
-      flush_denormal<T>(bits_of(value), keeps_input_denormals<T>(mode) & keeps_output_denormals<T>(mode)));
+  return from_bits<T>(flush_denormal<T>(
+      bits_of(value), both(keeps_input_denormals<T>(mode), keeps_output_denormals<T>(mode))));
 }
 
 /// 2^n as a double; -1022 <= n <= 1023.

@@ -31,8 +31,8 @@ T extreme(const FloatMode& mode, T a, T b) {
   FloatBits<T> result = detail::ordered<Which>(a, b);
   result = choose(is_nan<T>(y), x, result);
   result = choose(is_nan<T>(x), y, result);
-  const bool signalling = is_signalling<T>(x) | is_signalling<T>(y);
-  return from_bits<T>(choose(mode.ieee() & signalling, quiet_nan<T>, result));
+  const bool signalling = either(is_signalling<T>(x), is_signalling<T>(y));
+  return from_bits<T>(choose(both(mode.ieee(), signalling), quiet_nan<T>, result));
 }
 
 template <Extreme Which, class T>
@@ -48,7 +48,7 @@ T median(const FloatMode& mode, T a, T b, T c) {
   const T rest_first = from_bits<T>(choose(is_a, bits_of(b), bits_of(a)));
   const T rest_second = from_bits<T>(choose(is_a | is_b, bits_of(c), bits_of(b)));
   const T result = extreme<Extreme::Greatest>(mode, rest_first, rest_second);
-  const bool nan = is_nan<T>(bits_of(a)) | is_nan<T>(bits_of(b)) | is_nan<T>(bits_of(c));
+  const bool nan = either(either(is_nan<T>(bits_of(a)), is_nan<T>(bits_of(b))), is_nan<T>(bits_of(c)));
   return from_bits<T>(choose(nan, bits_of(extreme3<Extreme::Least>(mode, a, b, c)), bits_of(result)));
 }
 
@@ -56,7 +56,7 @@ template <Extreme Which, class T>
 T nan_propagating_extreme(const FloatMode& mode, T a, T b) {
   a = flushed(mode, a);
   b = flushed(mode, b);
-  const bool nan = is_nan<T>(bits_of(a)) | is_nan<T>(bits_of(b));
+  const bool nan = either(is_nan<T>(bits_of(a)), is_nan<T>(bits_of(b)));
   return from_bits<T>(choose(nan, quiet_nan<T>, detail::ordered<Which>(a, b)));
 }
 

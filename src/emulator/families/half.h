@@ -16,6 +16,14 @@
 
 namespace asmevo::emulator {
 
+// Truth values without the branches of && and ||.
+inline bool both(bool a, bool b) {
+  return a & b;
+}
+inline bool either(bool a, bool b) {
+  return a | b;
+}
+
 /// condition ? a : b of unsigned integers. Where several conditions depend on each other compilers make
 /// branches of ?:, and a loop with branches does not vectorise.
 template <class T>
@@ -54,10 +62,10 @@ inline Half encode_half(uint32_t sign, uint32_t rounded, bool infinite, bool nan
   // Adding 0.5 puts the last place of a denormal, 2^-24, into the float's last place.
   const uint32_t denormal = std::bit_cast<uint32_t>(std::bit_cast<float>(rounded) + 0.5F) - 0x3f000000;
   uint32_t result = choose(rounded >= 0x38800000, (rounded - 0x38000000) >> 13, denormal);
-  result = choose((result < 0x400) & !how.keep_denormals, 0U, result);
+  result = choose(both(result < 0x400, !how.keep_denormals), 0U, result);
   const Rounding inward = sign != 0 ? Rounding::Up : Rounding::Down;
-  const bool toward_zero =
-      how.clamp_overflow | (how.direction == Rounding::TowardZero) | (how.direction == inward);
+  const bool cut = either(how.direction == Rounding::TowardZero, how.direction == inward);
+  const bool toward_zero = either(how.clamp_overflow, cut);
   result = choose(rounded >= 0x47800000, choose(toward_zero, largest, infinity), result); // 2^16
   result = choose(infinite, infinity, result);
   result = choose(nan, 0x7e00U, result);
