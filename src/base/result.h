@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <expected>
 #include <string>
 #include <string_view>
@@ -56,15 +57,14 @@ inline std::unexpected<Error> failed(const Error& error, std::string_view contex
   return std::unexpected(error.in(context));
 }
 
-/// Text from outside for use in a message: cut to 80 characters, and '?' in place of what would break the
-/// line.
-inline std::string printable(std::string_view text) {
-  constexpr size_t most = 80;
-  std::string shown(text.substr(0, most));
-  for (char& c : shown)
-    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
-  return text.size() > most ? shown + "..." : shown;
-}
+inline constexpr size_t whole_text = std::string_view::npos;
+/// Text from outside, fit for a line of output: control characters as "\x0a", those of Unicode (U+0080 to
+/// U+009F) too, so that nothing ends the line or moves a terminal's cursor. Of more than `longest` bytes the
+/// first, and "...".
+std::string printable(std::string_view text, size_t longest = 80);
+
+/// An error whose message quotes whole texts from outside, as one line of some 1000 bytes.
+Error one_line(Error error);
 
 } // namespace asmevo
 

@@ -1,7 +1,6 @@
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "codeobject/abi_diff.h"
-#include "codeobject/printable.h"
 
 #include <algorithm>
 #include <memory>
@@ -13,7 +12,6 @@ namespace {
 using codeobject::AbiDiff;
 using codeobject::AbiDifference;
 using codeobject::CodeObject;
-using codeobject::printable;
 
 struct Options {
   std::string k0, candidate, target;
@@ -28,8 +26,9 @@ Result<CodeObject> open_object(const std::string& file, const std::string& targe
 
 void print_text(const AbiDiff& diff) {
   for (const AbiDifference& d : diff.differences)
-    fmt::print("{} {}: {}: {} -> {}\n", d.frozen ? "frozen " : "allowed", printable(d.where),
-               printable(d.field), printable(d.k0), printable(d.candidate));
+    fmt::print("{} {}: {}: {} -> {}\n", d.frozen ? "frozen " : "allowed", printable(d.where, whole_text),
+               printable(d.field, whole_text), printable(d.k0, whole_text),
+               printable(d.candidate, whole_text));
   const auto frozen = std::ranges::count_if(diff.differences, &AbiDifference::frozen);
   fmt::print("{}: {} fields compared, {} frozen differ, {} resources differ\n",
              diff.compatible() ? "compatible" : "not compatible", diff.fields_compared, frozen,

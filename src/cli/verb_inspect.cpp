@@ -3,7 +3,6 @@
 #include "codeobject/container.h"
 #include "codeobject/inspection.h"
 #include "codeobject/object_identity.h"
-#include "codeobject/printable.h"
 
 #include <memory>
 
@@ -60,7 +59,7 @@ class Printer {
                  : Status(bad_input("{}: no kernel named {}", container_.name(), options_.kernel));
     if (first_error_ && (inspected_ == 0 || first_error_->kind == ErrorKind::BadInput)) {
       if (json_ && objects_ != 0) close_json();
-      return failed(*first_error_);
+      return failed(objects_ == 0 ? *first_error_ : summary());
     }
     if (json_) {
       if (objects_ == 0) open_json();
@@ -74,8 +73,8 @@ class Printer {
 
  private:
   std::string name(const ContainedObject& contained) const {
-    return codeobject::printable(container_.objects().size() == 1 ? container_.name()
-                                                                  : contained.path_in_container);
+    return printable(container_.objects().size() == 1 ? container_.name() : contained.path_in_container,
+                     whole_text);
   }
 
   Json place(const ContainedObject& contained) const {
@@ -85,20 +84,26 @@ class Printer {
             {"size", contained.size},         {"compressed", contained.compressed}};
   }
 
+  // What is wrong has been said object by object.
+  Error summary() const {
+    return {first_error_->kind, fmt::format("{}: {} of {} code objects not inspected", container_.name(),
+                                            chosen_ - inspected_, chosen_)};
+  }
+
   // One object that cannot be read (a GPU this program does not handle, most often) does not keep the others
   // from view.
   Status not_inspected(const ContainedObject& contained, const Error& error) {
     const Error with_name = error.in(name(contained));
     if (!first_error_ || (first_error_->kind != ErrorKind::BadInput && error.kind == ErrorKind::BadInput))
       first_error_ = with_name;
-    if (container_.objects().size() == 1 || !options_.kernel.empty()) return {};
+    if (chosen_ == 1 || !options_.kernel.empty()) return {};
     if (json_) {
       Json document = place(contained);
       document["error"] = error.message;
       add_json(document);
     } else {
       fmt::print("{}: {}, {} bytes, not inspected: {}\n", name(contained),
-                 codeobject::printable(contained.target_id), contained.size, error.message);
+                 printable(contained.target_id, whole_text), contained.size, error.message);
       ++objects_;
     }
     return {};

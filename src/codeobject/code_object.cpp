@@ -1,7 +1,6 @@
 #include "codeobject/code_object.h"
 
 #include "codeobject/code_object_reader.h"
-#include "codeobject/printable.h"
 
 #include <algorithm>
 

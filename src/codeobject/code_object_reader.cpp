@@ -1,7 +1,5 @@
 #include "codeobject/code_object_reader.h"
 
-#include "codeobject/printable.h"
-
 #include <algorithm>
 #include <elf.h>
 
@@ -243,10 +241,10 @@ Status CodeObjectReader::check_function(const Symbol& symbol) const {
   const Section& section = object_.sections_[symbol.section];
   const uint64_t offset = symbol.value - section.address; // wraps to far outside where it is in front
   if (offset > section.size || symbol.size > section.size - offset)
-    return bad_input("function {}: {:#x} + {:#x} is outside section {}", printable(symbol.name), symbol.value,
-                     symbol.size, section_name(object_, symbol.section));
+    return bad_input("function {}: {:#x} + {:#x} is outside section {}", printable(symbol.name, whole_text),
+                     symbol.value, symbol.size, section_name(object_, symbol.section));
   if (symbol.value % 4 != 0)
-    return bad_input("function {}: address {:#x} is not a multiple of 4", printable(symbol.name),
+    return bad_input("function {}: address {:#x} is not a multiple of 4", printable(symbol.name, whole_text),
                      symbol.value);
   return {};
 }

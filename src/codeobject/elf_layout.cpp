@@ -1,7 +1,5 @@
 #include "codeobject/elf_layout.h"
 
-#include "codeobject/printable.h"
-
 #include <algorithm>
 #include <elf.h>
 #include <tuple>

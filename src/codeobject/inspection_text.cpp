@@ -1,5 +1,4 @@
 #include "codeobject/inspection.h"
-#include "codeobject/printable.h"
 
 #include <algorithm>
 #include <elf.h>
@@ -40,7 +39,7 @@ class TextWriter {
     }
     if (!inspection_.notes.empty()) {
       out_ += "\nnotes on the object\n";
-      for (const std::string& note : inspection_.notes) line("  - {}\n", printable(note));
+      for (const std::string& note : inspection_.notes) line("  - {}\n", printable(note, whole_text));
     }
     return std::move(out_);
   }
@@ -63,10 +62,10 @@ class TextWriter {
 
   void show(const KernelInspection& k) {
     const Kernel& kernel = *k.kernel;
-    line("\nkernel {}\n", printable(kernel.name));
+    line("\nkernel {}\n", printable(kernel.name, whole_text));
     const Section& section = object_.sections()[*object_.section_at(kernel.entry)];
     item("code", "{} bytes at {:#x} ({}+{:#x}), descriptor at {:#x}", k.code_size, kernel.entry,
-         printable(section.name), kernel.entry - section.address, kernel.descriptor_address);
+         printable(section.name, whole_text), kernel.entry - section.address, kernel.descriptor_address);
     item("registers", "{} VGPRs ({} arch + {} acc), {} SGPRs", k.vgprs, k.arch_vgprs, k.acc_vgprs, k.sgprs);
     item("LDS", "{}", k.lds_bytes == 0 ? "none" : plural(k.lds_bytes, "byte"));
     item("scratch", "{}{}",
@@ -78,7 +77,7 @@ class TextWriter {
     show_arguments(k);
     if (k.notes.empty()) return;
     out_ += "  notes\n";
-    for (const std::string& note : k.notes) line("    - {}\n", printable(note));
+    for (const std::string& note : k.notes) line("    - {}\n", printable(note, whole_text));
   }
 
   void show_workgroup(const KernelInspection& k) {
@@ -153,9 +152,11 @@ class TextWriter {
     line("    {:>6}  {:>5}  {:<{}}  {:<{}}  {:<{}}  {}\n", "offset", "size", "kind", kind, "space", space,
          "access", access, "name");
     for (const KernelArgument& a : args)
-      line("    {:>6}  {:>5}  {:<{}}  {:<{}}  {:<{}}  {}\n", a.offset, a.size, printable(a.value_kind), kind,
-           a.address_space.empty() ? "-" : printable(a.address_space), space,
-           a.access.empty() ? "-" : printable(a.access), access, a.name.empty() ? "-" : printable(a.name));
+      line("    {:>6}  {:>5}  {:<{}}  {:<{}}  {:<{}}  {}\n", a.offset, a.size,
+           printable(a.value_kind, whole_text), kind,
+           a.address_space.empty() ? "-" : printable(a.address_space, whole_text), space,
+           a.access.empty() ? "-" : printable(a.access, whole_text), access,
+           a.name.empty() ? "-" : printable(a.name, whole_text));
   }
 
   // One line a kernel.
@@ -166,7 +167,7 @@ class TextWriter {
     for (const KernelInspection& k : inspection_.kernels)
       line("{:>6} {:>5} {:>5} {:>7} {:>8} {:>6} {:>8} {:>10g} {:>6}  {}\n", k.code_size, k.vgprs, k.sgprs,
            k.lds_bytes, k.scratch_bytes, k.workgroup_size, k.kernarg_bytes, k.occupancy.waves_per_simd,
-           k.notes.size(), printable(k.kernel->name));
+           k.notes.size(), printable(k.kernel->name, whole_text));
   }
 
   void sections() {
@@ -183,7 +184,7 @@ class TextWriter {
                           : (s.flags & SHF_WRITE) != 0 ? "writable data"
                                                        : "data";
       if (s.type == SHT_NOBITS) holds += ", zero-filled";
-      line("  {:<{}}  {:>10}  {:>10}  {:>10}  {:>5}  {}\n", printable(s.name), widest,
+      line("  {:<{}}  {:>10}  {:>10}  {:>10}  {:>5}  {}\n", printable(s.name, whole_text), widest,
            s.allocated() ? fmt::format("{:#x}", s.address) : "-", fmt::format("{:#x}", s.offset), s.size,
            s.alignment, holds);
     }

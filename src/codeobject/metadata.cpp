@@ -1,7 +1,5 @@
 #include "codeobject/metadata.h"
 
-#include "codeobject/printable.h"
-
 #include <llvm/BinaryFormat/MsgPackDocument.h>
 #include <llvm/BinaryFormat/MsgPackReader.h>
 #include <llvm/BinaryFormat/MsgPackWriter.h>

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace asmevo::program {
 
@@ -119,13 +121,67 @@ bool nested_too_deeply(std::string_view json) {
   return false;
 }
 
+// A DOM keeps one of two equal keys, and which one is nobody's intention.
+class DuplicateKeys {
+ public:
+  /// For Json::parse.
+  bool operator()(int, Json::parse_event_t event, Json& parsed) {
+    using Event = Json::parse_event_t;
+    switch (event) {
+    case Event::object_start:
+    case Event::array_start:
+      next_element();
+      levels_.push_back({event == Event::array_start, {}, {}, 0});
+      break;
+    case Event::object_end:
+    case Event::array_end: levels_.pop_back(); break;
+    case Event::key:
+      levels_.back().key = parsed.get<std::string>();
+      if (!levels_.back().keys.insert(levels_.back().key).second && first_.empty()) first_ = path();
+      break;
+    case Event::value: next_element(); break;
+    }
+    return true;
+  }
+  /// "changes[0].text"; empty where there is none.
+  const std::string& first() const { return first_; }
+
+ private:
+  struct Level {
+    bool array = false;
+    std::set<std::string> keys;
+    std::string key;     // of the value to come
+    size_t elements = 0; // of an array, begun
+  };
+
+  void next_element() {
+    if (!levels_.empty() && levels_.back().array) ++levels_.back().elements;
+  }
+
+  std::string path() const {
+    std::string text;
+    for (const Level& level : levels_) {
+      if (level.array)
+        text += fmt::format("[{}]", level.elements - 1);
+      else
+        text += (text.empty() ? "" : ".") + printable(level.key);
+    }
+    return text;
+  }
+
+  std::vector<Level> levels_;
+  std::string first_;
+};
+
 } // namespace
 
 Result<Edit> Edit::parse(std::string_view json) {
   if (json.size() > 16 * max_text) return bad_input("edit: more than {} bytes", 16 * max_text);
   if (nested_too_deeply(json)) return bad_input("edit: nested too deeply");
-  const Json document = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  DuplicateKeys duplicates;
+  const Json document = Json::parse(json, std::ref(duplicates), /*allow_exceptions=*/false);
   if (document.is_discarded()) return bad_input("edit: not valid JSON");
+  if (!duplicates.first().empty()) return bad_input("edit: {} is there twice", duplicates.first());
   try {
     return parse_document(document);
   } catch (const Json::exception& error) {

@@ -156,7 +156,7 @@ class Scanner {
     raw_ = name == ".amdgpu_metadata";
     if (!taken(name))
       return bad_input("{}:{}:{}: {} is not taken: only directives that 'recover' writes, and plain data",
-                       file_name_, start.line, start.column, printable(name.substr(0, 80)));
+                       file_name_, start.line, start.column, printable(name));
     if (const auto bytes = bytes_made(name); bytes && *bytes > largest)
       return bad_input("{}:{}:{}: {} of more than {} bytes", file_name_, start.line, start.column, name,
                        largest);

@@ -156,5 +156,30 @@ TEST(Progress, ShortWorkSaysNothing) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+TEST(Printable, NothingMovesTheCursor) {
+  EXPECT_EQ(printable("a\nb\r\x1b[2J\x7f"), "a\\x0ab\\x0d\\x1b[2J\\x7f");
+  EXPECT_EQ(printable(std::string_view("\0x", 2)), "\\x00x");
+  // U+009B, which some terminals take for ESC [; its neighbours are letters.
+  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");
+  EXPECT_EQ(printable("\xc2\xa0\xc3\x9b\xc2"), "\xc2\xa0\xc3\x9b\xc2");
+}
+
+TEST(Printable, LongTextIsCut) {
+  const std::string text(100, 'x');
+  EXPECT_EQ(printable(text), std::string(80, 'x') + "...");
+  EXPECT_EQ(printable(text.substr(0, 80)), text.substr(0, 80));
+  EXPECT_EQ(printable(text, whole_text), text);
+  EXPECT_EQ(printable("ab\xe2\x82\xac", 4), "ab...") << "not within a character";
+  EXPECT_EQ(printable("\x80\x80\x80", 1), "...");
+  EXPECT_EQ(printable("", 0), "");
+}
+
+TEST(Printable, ErrorsAreOneLine) {
+  const Error error = one_line({ErrorKind::Unsupported, "a\nb" + std::string(2000, 'x')});
+  EXPECT_EQ(error.kind, ErrorKind::Unsupported);
+  EXPECT_EQ(error.message.substr(0, 7), "a\\x0abx");
+  EXPECT_LT(error.message.size(), 1100U);
+}
+
 } // namespace
 } // namespace asmevo

@@ -106,6 +106,24 @@ TEST(Edit, ErrorsNameTheKey) {
   for (const Case& c : cases) EXPECT_EQ(error_of(c.json), c.message) << c.json;
 }
 
+TEST(Edit, KeysGivenTwice) {
+  constexpr std::pair<const char*, const char*> cases[] = {
+      {R"({"version":1,"kernel":"a","kernel":"b","changes":[]})", "edit: kernel is there twice"},
+      {R"({"version":1,"version":1,"kernel":"a","changes":[]})", "edit: version is there twice"},
+      {R"({"version":1,"kernel":"a","changes":[],"changes":[]})", "edit: changes is there twice"},
+      {R"({"version":1,"kernel":"k","changes":[{"before":"0","text":""},{"before":"0","text":"","te\u0078t":""}]})",
+       "edit: changes[1].text is there twice"},
+      {R"({"version":1,"kernel":"k","changes":[],"resources":{"lds_bytes":1,"lds_bytes":2}})",
+       "edit: resources.lds_bytes is there twice"},
+      {R"({"version":1,"x":[[1,2],{"y":[0,[],{"z":{"w":1,"w":2}}]}]})", "edit: x[1].y[2].z.w is there twice"},
+      {R"({"a\u0000b":1,"a\u0000b":1})", "edit: a\\x00b is there twice"},
+  };
+  for (const auto& [json, message] : cases) EXPECT_EQ(error_of(json), message) << json;
+  // Equal keys of different objects are none.
+  EXPECT_TRUE(Edit::parse(R"({"version":1,"kernel":"k","changes":[{"before":"0","text":""},)"
+                          R"({"before":"4","text":""}],"resources":{},"rationale":"kernel"})"));
+}
+
 TEST(Edit, HostileSizes) {
   EXPECT_EQ(error_of(std::string(100000, '[')), "edit: nested too deeply");
   EXPECT_EQ(error_of("{\"version\":" + std::string(20, '[') + std::string(20, ']') + "}"),
@@ -120,9 +138,9 @@ TEST(Edit, HostileSizes) {
 }
 
 TEST(Edit, MessagesStayOnOneLine) {
-  EXPECT_EQ(error_of("{\"version\":1,\"a\\nb\":1}"), "edit: unknown key 'a?b'");
+  EXPECT_EQ(error_of("{\"version\":1,\"a\\nb\":1}"), "edit: unknown key 'a\\x0ab'");
   EXPECT_EQ(error_of(R"({"version":1,"kernel":"k","changes":[{"before":"\u0000\r","text":""}]})"),
-            "edit: changes[0].before: '\?\?' is not an instruction id");
+            "edit: changes[0].before: '\\x00\\x0d' is not an instruction id");
   EXPECT_LT(error_of("{\"" + std::string(1000, 'x') + "\":1}").size(), 120U);
 }
 
