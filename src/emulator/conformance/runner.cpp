@@ -153,7 +153,12 @@ void apply_exceptions(std::vector<Judged>& judged) {
     if (!j.left_out) ++left[j.outcome.family];
   for (auto& [family, count] : left) count = std::max<size_t>(1, count / 100);
   for (Judged& j : judged) {
-    if (j.exception == nullptr || left[j.outcome.family] == 0) continue;
+    if (j.exception == nullptr) continue;
+    if (left[j.outcome.family] == 0) {
+      j.outcome.text +=
+          fmt::format(" (judged wrong, but the family has its exceptions: {})", j.exception->reason);
+      continue;
+    }
     --left[j.outcome.family];
     j.outcome.kind = Outcome::Kind::Skipped;
     j.outcome.text = fmt::format("{} ({})", j.exception->reason, j.exception->source);
