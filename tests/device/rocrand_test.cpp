@@ -234,8 +234,9 @@ ThreeByThree squared(const ThreeByThree& a, uint64_t m) {
   }
   return result;
 }
+/// 2^76 steps, the distance of L'Ecuyer's streams (the library's comments say 2^67, its tables 2^76).
 ThreeByThree subsequence_jump(ThreeByThree step, uint64_t m) {
-  for (int doubling = 0; doubling < 67; ++doubling) step = squared(step, m);
+  for (int doubling = 0; doubling < 76; ++doubling) step = squared(step, m);
   return step;
 }
 
