@@ -150,8 +150,8 @@ void fill(const Init& init, const Layout& layout, uint64_t offset, std::span<uin
     fill(init, as_bytes_of(layout), offset, into);
     return;
   }
-  std::ranges::fill(into, poison_byte(t));
-  if (init.kind == InitKind::Poison) return;
+  std::ranges::fill(into, layout.dense() ? poison_byte(t) : canary_byte);
+  if (init.kind == InitKind::Poison && layout.dense()) return;
   if (init.kind == InitKind::Bytes) {
     fill_from_bytes(init, offset, into);
     return;

@@ -38,7 +38,11 @@ struct Init {
 /// The code of the element `index`. Codes and Bytes give 0 where they end.
 uint64_t init_code(const Init&, const Layout&, uint64_t index);
 
-/// Fills `into` with the bytes from `offset` on of a buffer that was set up so. Padding gets poison.
+/// What lies between rows and in guards. No NaN: arithmetic on one would often give the same NaN back and
+/// look like nothing was written.
+inline constexpr uint8_t canary_byte = 0xc5;
+
+/// Fills `into` with the bytes from `offset` on of a buffer that was set up so. Padding gets canary_byte.
 void fill(const Init&, const Layout&, uint64_t offset, std::span<uint8_t> into);
 
 /// 64 well mixed bits of a seed and a counter.

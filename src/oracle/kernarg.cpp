@@ -39,6 +39,12 @@ class Builder {
                        a.name.empty() ? "" : " '" + a.name + "'");
   }
 
+  Result<int64_t> integer(const Expression& e, std::string_view key, int64_t most) const {
+    Result<int64_t> value = evaluate_integer(e.text, scope_, 0, most);
+    if (!value) return failed(value.error(), key);
+    return value;
+  }
+
   Status add(size_t i, const codeobject::KernelArgument* declared) {
     const ArgumentSpec& a = arguments_[i];
     ASMEVO_TRY(const Bytes bytes, bytes_of(a));
@@ -47,7 +53,7 @@ class Builder {
       ASMEVO_CHECK(check(a, bytes.size(), *declared));
       at = declared->offset;
     } else if (a.at.given()) {
-      ASMEVO_TRY(const int64_t given, evaluate_integer(a.at.text, scope_, 0, most_kernarg));
+      ASMEVO_TRY(const int64_t given, integer(a.at, "at", most_kernarg));
       at = static_cast<uint64_t>(given);
       for (const auto& [from, to] : taken_)
         if (at < to && from < at + bytes.size())
@@ -107,7 +113,7 @@ class Builder {
     const uint64_t size = memory_.plan().buffers[buffer].bytes;
     int64_t offset = 0;
     if (a.offset.given()) {
-      ASMEVO_TRY(offset, evaluate_integer(a.offset.text, scope_, 0, static_cast<int64_t>(size)));
+      ASMEVO_TRY(offset, integer(a.offset, "offset", static_cast<int64_t>(size)));
     }
     return pointer(memory_.address(buffer) + static_cast<uint64_t>(offset));
   }

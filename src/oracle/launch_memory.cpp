@@ -10,7 +10,6 @@ namespace asmevo::oracle {
 namespace {
 
 constexpr uint64_t chunk_bytes = 1 << 20;
-constexpr uint8_t canary = 0xc5;
 
 } // namespace
 
@@ -51,7 +50,7 @@ Status LaunchMemory::map_guard(uint64_t address, uint64_t bytes, size_t buffer, 
       name, bytes,
       [guard](uint64_t, std::span<uint8_t> page) {
         guard->touched = true;
-        std::ranges::fill(page, canary);
+        std::ranges::fill(page, canary_byte);
       },
       address, emulator::RegionAccess::Guard));
   own_.push_back(address);
@@ -106,7 +105,7 @@ Status LaunchMemory::place_block(size_t allocation) {
 Status LaunchMemory::write_block(size_t allocation) {
   const PlannedAllocation& a = plan_.allocations[allocation];
   const uint64_t front = align_up(a.guard_before, a.alignment), from = start(allocation) - front;
-  const Bytes canaries(chunk_bytes, canary);
+  const Bytes canaries(chunk_bytes, canary_byte);
   const uint64_t whole = front + a.bytes + a.guard_behind;
   for (uint64_t at = 0; at < whole; at += chunk_bytes)
     ASMEVO_CHECK(device_.write(from + at, ByteSpan(canaries).first(std::min(chunk_bytes, whole - at))));
@@ -219,7 +218,7 @@ Result<std::string> LaunchMemory::compare_canaries(size_t allocation, uint64_t f
   for (; from < to; from += chunk_bytes) {
     const std::span<uint8_t> piece = std::span(now).first(std::min(chunk_bytes, to - from));
     ASMEVO_CHECK(device_.read(from, piece));
-    const auto wrong = std::ranges::find_if(piece, [](uint8_t byte) { return byte != canary; });
+    const auto wrong = std::ranges::find_if(piece, [](uint8_t byte) { return byte != canary_byte; });
     if (wrong == piece.end()) continue;
     const uint64_t at = from + static_cast<uint64_t>(wrong - piece.begin());
     const PlannedAllocation& a = plan_.allocations[allocation];

@@ -20,8 +20,36 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const std::vector<std::string> verbs = {"inspect",   "extract", "embed", "recover", "rebuild",
-                                        "roundtrip", "abidiff", "diff",  "check",   "completions"};
+const std::vector<std::string> verbs = {"inspect", "extract",     "embed",   "recover",
+                                        "rebuild", "roundtrip",   "abidiff", "diff",
+                                        "check",   "conformance", "run",     "completions"};
+
+// A launch of saxpy, in `folder`.
+std::string launch_file(const TemporaryFolder& folder) {
+  const std::string path = (folder / "launch.toml").string();
+  EXPECT_TRUE(write_file(path, std::string_view(R"toml([[buffer]]
+name = "y"
+dtype = "f32"
+shape = 64
+role = "inout"
+init = "ones"
+[[arg]]
+dtype = "f32"
+value = 1
+[[arg]]
+buffer = "y"
+[[arg]]
+buffer = "y"
+[[arg]]
+dtype = "u32"
+value = 64
+[[step]]
+kernel = "saxpy"
+grid = 1
+workgroup = 64
+)toml")));
+  return path;
+}
 
 // Bad usage or bad input: nothing on stdout, one line on stderr, exit 2.
 void expect_refused(const Ran& ran, const std::string& named) {
@@ -48,7 +76,10 @@ std::vector<std::vector<std::string>> readers(const std::string& input, const Te
           {"abidiff", good, input},
           {"diff", input, good},
           {"diff", good, input},
-          {"check", input}};
+          {"check", input},
+          {"run", input, "--launch", launch_file(folder)},
+          {"run", input, "--list-unimplemented"},
+          {"run", good, "--launch", input}};
 }
 
 TEST(Cli, SaysItsVersion) {
@@ -182,16 +213,19 @@ TEST(Cli, JsonIsOneDocument) {
   const TemporaryFolder folder;
   const std::string k0 = sample("reduce", "gfx942").string(), k1 = (folder / "k1.co").string();
   const std::string text = (folder / "k.s").string(), objects = (folder / "objects").string();
-  const std::vector<std::vector<std::string>> commands = {{"inspect", k0},
-                                                          {"extract", k0, "--list"},
-                                                          {"extract", k0, "-o", objects},
-                                                          {"recover", k0, "-o", text},
-                                                          {"rebuild", text, "-o", k1},
-                                                          {"roundtrip", k0},
-                                                          {"abidiff", k0, k1},
-                                                          {"diff", k0, k1},
-                                                          {"check", k0},
-                                                          {"completions", "fish"}};
+  const std::vector<std::vector<std::string>> commands = {
+      {"inspect", k0},
+      {"extract", k0, "--list"},
+      {"extract", k0, "-o", objects},
+      {"recover", k0, "-o", text},
+      {"rebuild", text, "-o", k1},
+      {"roundtrip", k0},
+      {"abidiff", k0, k1},
+      {"diff", k0, k1},
+      {"check", k0},
+      {"run", sample("saxpy", "gfx942").string(), "--launch", launch_file(folder)},
+      {"run", "--list-unimplemented"},
+      {"completions", "fish"}};
   for (auto command : commands) {
     SCOPED_TRACE(fmt::format("{}", fmt::join(command, " ")));
     command.emplace_back("--json");

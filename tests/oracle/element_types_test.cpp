@@ -84,8 +84,10 @@ TEST(ElementTypes, RoundsToNearestEven) {
       const double middle = (value + next) / 2;
       ASSERT_EQ(encode(t, middle), code % 2 == 0 ? code : code + 1);
       ASSERT_EQ(encode(t, std::nextafter(middle, 0)), code);
-      ASSERT_EQ(encode(t, std::nextafter(middle, 1e9)), code + 1);
-      if (code != 0) ASSERT_EQ(encode(t, -value), code | uint64_t{1} << (t.bits - 1));
+      ASSERT_EQ(encode(t, std::nextafter(middle, infinity)), code + 1);
+      if (code != 0) {
+        ASSERT_EQ(encode(t, -value), code | uint64_t{1} << (t.bits - 1));
+      }
     }
   }
 }
