@@ -85,10 +85,10 @@ uint64_t run(Wave& wave, Code& code, uint64_t budget) {
       fail_fetch(wave, code);
       break;
     }
-    ++wave.instructions;
     ++counts[static_cast<size_t>(op->family)];
     wave.pc = op->pc + op->dwords * 4U;
     execute<observed>(wave, *op);
+    ++wave.instructions;
     if (wave.attention != 0 && attend(wave)) [[unlikely]]
       break;
   }

@@ -197,23 +197,23 @@ TEST(dispatch, a_grid_of_more_than_four_billion_workgroups) {
 // --- the modes that change what vector instructions do
 
 TEST(dispatch, vgpr_indexing_moves_the_operands_it_names) {
-  // v[4 + s] = v[8 + s] for s = 2: both ways.
+  // v24 = v[8 + 2], then v[23 + 2] = v6.
   Bench bench(R"(
     s_load_dwordx2 s[8:9], s[0:1], 0x0
     v_mov_b32_e32 v10, 77
     v_mov_b32_e32 v6, 11
-    v_mov_b32_e32 v20, 0
+    v_mov_b32_e32 v26, 0
     s_mov_b32 s12, 2
-    s_set_gpr_idx_on s12, 0x1
-    v_mov_b32_e32 v21, v8
+    s_set_gpr_idx_on s12, gpr_idx(SRC0)
+    v_mov_b32_e32 v24, v8
     s_set_gpr_idx_off
-    s_set_gpr_idx_on s12, 0x8
-    v_mov_b32_e32 v20, v6
+    s_set_gpr_idx_on s12, gpr_idx(DST)
+    v_mov_b32_e32 v23, v6
     s_set_gpr_idx_off
-    v_mov_b32_e32 v23, v20
+    v_mov_b32_e32 v26, v23
     v_mov_b32_e32 v1, 0
     s_waitcnt lgkmcnt(0)
-    global_store_dwordx3 v1, v[21:23], s[8:9]
+    global_store_dwordx3 v1, v[24:26], s[8:9]
     s_endpgm
   )");
   const uint64_t out = bench.buffer(12);

@@ -53,14 +53,15 @@ TEST(scalar, relative_move_beyond_the_registers_is_a_fault) {
 TEST(scalar, fork_and_join_run_both_sides) {
   for (const uint64_t taken : {uint64_t{0xff}, ~uint64_t{0xff}, uint64_t{0}, all_lanes}) {
     Snippet s = snippet("gfx942", R"(
+      s_mov_b64 s[30:31], exec
       s_cbranch_i_fork s[0:1], 2
       v_add_u32_e32 v1, 1, v1
       s_branch 1
       v_add_u32_e32 v1, 16, v1
       s_cbranch_join s2
+      s_mov_b64 exec, s[30:31]
       v_add_u32_e32 v2, 1, v2
     )");
-    s.wave().set_pair(8, taken); // s[0:3] is the stack's first entry
     s.wave().set_pair(0, taken);
     // The stack lives in s[0:3] while CSP is 0: keep the mask elsewhere, as compilers do, by starting at
     // CSP 1.

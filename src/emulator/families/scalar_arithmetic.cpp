@@ -177,7 +177,8 @@ void compare_unsigned_constant(Wave& wave, const MicroOp& op) {
 
 template <class T, bool source>
 void move_relative(Wave& wave, const MicroOp& op) {
-  Place from = op.source[0], to = op.result;
+  // LLVM has the destination of s_movreld among the sources: it is the number that counts.
+  Place from = source ? op.source[0] : op.source[1], to = source ? op.result : op.source[0];
   Place& moved = source ? from : to;
   const u64 index = u64{moved.index} + wave.scalars[slot::m0];
   if (index + sizeof(T) / 4 > slot::flat_scratch) {
