@@ -45,6 +45,7 @@ VerbWords words_of(const CLI::App& app) {
 
 std::vector<std::string> dashed(const OptionWords& option) {
   std::vector<std::string> names;
+  names.reserve(option.longs.size() + option.shorts.size());
   for (const std::string& name : option.longs) names.push_back("--" + name);
   for (const std::string& name : option.shorts) names.push_back("-" + name);
   return names;

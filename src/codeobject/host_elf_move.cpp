@@ -245,7 +245,9 @@ void Mover::redirect_symbols(Bytes& out) const {
   for (const Elf64_Shdr& table : tables_.sections) {
     if (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) continue;
     const auto bytes = slice(file_, table.sh_offset, table.sh_size);
-    if (!bytes || (total += bytes->size()) > file_.size()) continue;
+    if (!bytes) continue;
+    total += bytes->size();
+    if (total > file_.size()) continue;
     for (uint64_t at = 0; bytes->size() - at >= sizeof(Elf64_Sym); at += sizeof(Elf64_Sym)) {
       auto symbol = *load<Elf64_Sym>(*bytes, at);
       if (symbol.st_shndx != moving_.section.index || symbol.st_value != old_address_) continue;

@@ -34,6 +34,7 @@ void on_registers(Notes& notes, const KernelInspection& k, const isa::Target& ta
 void on_arguments(Notes& notes, const KernelInspection& k) {
   const KernelMetadata& m = *k.metadata;
   std::vector<const KernelArgument*> order;
+  order.reserve(m.args.size());
   for (const KernelArgument& argument : m.args) order.push_back(&argument);
   std::ranges::sort(order, {}, [](const KernelArgument* a) { return std::pair(a->offset, a); });
   uint64_t end = 0, gaps = 0;

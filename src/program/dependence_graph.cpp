@@ -6,8 +6,9 @@ namespace asmevo::program {
 
 void DependenceGraph::want(Index from, DependenceKind kind, isa::RegRange reg) {
   constexpr size_t look_back = 16; // neighbouring registers come one after the other
-  for (size_t k = wanted_.size(); k-- > 0 && wanted_.size() - k <= look_back;) {
-    Dependence& d = wanted_[k];
+  const size_t end = wanted_.size();
+  for (size_t back = 1; back <= std::min(end, look_back); ++back) {
+    Dependence& d = wanted_[end - back];
     if (d.from != from || d.kind != kind) continue;
     if (reg.count == 0) return;
     if (d.reg.first + d.reg.count == reg.first) {

@@ -100,11 +100,8 @@ class Differ {
       if (y < 0) continue;
       const uint32_t ra = a_.entries[a0_ + static_cast<Index>(x)].reference;
       const uint32_t rb = b_.entries[b0_ + static_cast<Index>(y)].reference;
-      if ((ra == no_index) != (rb == no_index)) {
-        y = -1;
-      } else if (ra != no_index && !same_place(a_.references[ra], b_.references[rb], matched)) {
-        y = -1;
-      }
+      const bool one = (ra == no_index) != (rb == no_index), both = ra != no_index && rb != no_index;
+      if (one || (both && !same_place(a_.references[ra], b_.references[rb], matched))) y = -1;
     }
   }
 

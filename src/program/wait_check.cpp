@@ -16,7 +16,6 @@ namespace {
 
 using isa::Family;
 using isa::Instruction;
-using isa::MemoryKind;
 using isa::RegRange;
 using isa::RegUnit;
 

@@ -116,7 +116,8 @@ class Divergence {
 
   void grow(uint32_t b, const RegSet& more) {
     const RegSet old = in_[b];
-    if ((in_[b] |= more) != old) dirty_[b] = again_ = true;
+    in_[b] |= more;
+    if (in_[b] != old) dirty_[b] = again_ = true;
   }
 
   void part(uint32_t b, const RegRange& condition) {

@@ -101,8 +101,8 @@ void end_without_cleaning_up() {
 // "LLVM ERROR: ..." where LLVM said something.
 std::string last_words(std::FILE* log) {
   std::array<char, 256> line{};
-  std::rewind(log);
-  std::string words = std::fgets(line.data(), line.size(), log) ? line.data() : "";
+  const bool read = std::fseek(log, 0, SEEK_SET) == 0 && std::fgets(line.data(), line.size(), log);
+  std::string words = read ? line.data() : "";
   while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
   return words;
 }

@@ -9,7 +9,6 @@ namespace asmevo::rebuild {
 
 using codeobject::CodeObject;
 using codeobject::Kernel;
-using codeobject::KernelDescriptor;
 using codeobject::Section;
 
 namespace {

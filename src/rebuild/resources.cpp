@@ -7,7 +7,6 @@ namespace asmevo::rebuild {
 
 using codeobject::CodeObject;
 using codeobject::Kernel;
-using codeobject::KernelDescriptor;
 using program::Function;
 using program::Index;
 using program::Program;

@@ -15,6 +15,7 @@ std::vector<std::string> describe_repairs(const program::Program& program) {
   for (const program::Entry& e : program.entries)
     if (e.instruction->has_dead_bits()) ++counts[e.instruction->mnemonic];
   std::vector<std::string> lines;
+  lines.reserve(counts.size());
   for (const auto& [mnemonic, count] : counts)
     lines.push_back(fmt::format("{} {}: encoding bits without meaning kept as they are", count, mnemonic));
   return lines;
