@@ -16,6 +16,28 @@ constexpr size_t most_values = 100'000;
 constexpr unsigned most_repeat_depth = 4;
 constexpr uint64_t most_guard = 1 << 30;
 
+// toml++ 3.3 runs into undefined behaviour on some characters beyond ASCII that stand outside strings.
+// Nothing in a launch file needs them but comments; in those on lines of their own they become '?' here.
+Result<std::string> only_ascii(std::string_view text, const std::string& file) {
+  std::string ascii(text);
+  unsigned line = 1;
+  bool comment = false, blank = true; // the line so far
+  for (char& c : ascii) {
+    if (c == '\n') {
+      ++line;
+      comment = false;
+      blank = true;
+      continue;
+    }
+    comment |= blank && c == '#';
+    blank &= c == ' ' || c == '\t' || c == '\r';
+    if (static_cast<unsigned char>(c) < 128) continue;
+    if (!comment) return bad_input("{}:{}: a character beyond ASCII outside a line of comment", file, line);
+    c = '?';
+  }
+  return ascii;
+}
+
 class SpecReader {
  public:
   SpecReader(const toml::table& root, std::string file) : root_(root) { spec_.file = std::move(file); }
@@ -424,7 +446,8 @@ Result<LaunchSpec> LaunchSpec::read(const std::filesystem::path& path) {
 
 Result<LaunchSpec> LaunchSpec::parse(std::string_view text, std::string file) {
   if (text.size() > most_text) return bad_input("{}: more than {} bytes", file, most_text);
-  const toml::parse_result parsed = toml::parse(text);
+  ASMEVO_TRY(const std::string ascii, only_ascii(text, file));
+  const toml::parse_result parsed = toml::parse(ascii);
   if (!parsed)
     return bad_input("{}:{}: {}", file, parsed.error().source().begin.line,
                      printable(parsed.error().description()));

@@ -4,17 +4,29 @@ namespace asmevo::oracle {
 
 namespace {
 
+// The code point at the start of UTF-8 text, which is taken off.
+uint32_t take_code_point(std::string_view& text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const size_t more = first < 0xc0 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+  uint32_t code = more == 0 ? first : first & (0x3fU >> more);
+  text.remove_prefix(1);
+  for (size_t i = 0; i < more && !text.empty(); ++i) {
+    code = code << 6 | (static_cast<unsigned char>(text[0]) & 0x3fU);
+    text.remove_prefix(1);
+  }
+  return code;
+}
+
+// Launch files are ASCII.
 std::string in_quotes(std::string_view text) {
   std::string result = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (byte < 32 || byte == 127) {
-      result += fmt::format("\\u{:04x}", byte);
+  while (!text.empty()) {
+    const uint32_t c = take_code_point(text);
+    if (c >= 32 && c < 127) {
+      if (c == '"' || c == '\\') result += '\\';
+      result += static_cast<char>(c);
     } else {
-      result += c;
+      result += c < 0x10000 ? fmt::format("\\u{:04x}", c) : fmt::format("\\U{:08x}", c);
     }
   }
   return result + "\"";

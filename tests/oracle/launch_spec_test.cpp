@@ -187,6 +187,8 @@ TEST(LaunchSpec, HostileFilesAreRefusedInOneLine) {
   error("");
   error("[[step]]");
   error(std::string(2 << 20, ' '));
+  EXPECT_THAT(error(with("n = 8", "\xef\xbb\xbe n = 8")), StartsWith("launch.toml:2: "));
+  EXPECT_TRUE(plan("# \xc3\xa9\n" + good));
   error(with("n = 8", "n = " + std::string(5000, '[')));
   error(with("shape = [\"n\"]", "shape = [\"" + std::string(900, '(') + "\"]"));
   error(with("shape = [\"n\"]", "shape = [9223372036854775807, 9223372036854775807]"));
