@@ -1,0 +1,102 @@
+// Runs a kernel of the suite as its launch file says, on the emulator, and compares what it computes with a
+// reference in double precision.
+#pragma once
+
+#include "base/files.h"
+#include "device/emulated_device.h"
+#include "oracle/launch_run.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace asmevo::suite {
+
+/// One run of kernels/suite/<name>.toml.
+class SuiteRun {
+ public:
+  struct Options {
+    std::string name, shape, target = "gfx942";
+    uint64_t seed = 0;
+  };
+
+  explicit SuiteRun(const Options& options) : options_(options) { result_ = run(); }
+
+  /// Of the launch: all kernels went to their end, nothing beside the buffers was touched.
+  bool completed() const { return result_ && report_.outcome.completed() && report_.notes.empty(); }
+  std::string error() const {
+    if (!result_) return result_.error().message;
+    if (!report_.outcome.completed()) return report_.outcome.text;
+    return report_.notes.empty() ? "" : report_.notes.front();
+  }
+  const oracle::LaunchReport& report() const { return report_; }
+  std::string label() const { return options_.name + " " + options_.shape + " " + options_.target; }
+
+  /// A number of [sizes] for the shape.
+  size_t size(const std::string& name) const {
+    return static_cast<size_t>(
+        oracle::evaluate_integer(name, plan_.sizes, 0, std::numeric_limits<int64_t>::max()).value());
+  }
+  /// All elements of a buffer, as they are now.
+  std::vector<double> values(const std::string& buffer) const {
+    const size_t index = plan_.find(buffer).value();
+    const oracle::Layout& layout = plan_.buffers[index].layout;
+    const auto codes = memory_->codes(index, 0, layout.count()).value();
+    std::vector<double> list(codes.size());
+    for (size_t i = 0; i < list.size(); ++i) list[i] = oracle::decode(layout.type(), codes[i]);
+    return list;
+  }
+
+ private:
+  Status run() {
+    const std::string object_path =
+        std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + options_.name + "." + options_.target + ".co";
+    ASMEVO_TRY(Bytes bytes, read_file(object_path));
+    ASMEVO_TRY(codeobject::CodeObject object, codeobject::CodeObject::parse(std::move(bytes)));
+    ASMEVO_TRY(oracle::LaunchSpec spec,
+               oracle::LaunchSpec::read(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + options_.name +
+                                        ".toml"));
+    ASMEVO_TRY(plan_, oracle::LaunchPlan::make(std::move(spec), options_.shape, options_.seed));
+    ASMEVO_TRY(device_, device::EmulatedDevice::create(object.target()));
+    ASMEVO_TRY(module_, device_->load(std::make_shared<const codeobject::CodeObject>(std::move(object))));
+    ASMEVO_TRY(memory_, oracle::LaunchMemory::create(plan_, *device_));
+    ASMEVO_TRY(report_, oracle::run_launch(plan_, *memory_, *module_));
+    return {};
+  }
+
+  Options options_;
+  Status result_;
+  oracle::LaunchPlan plan_;
+  std::unique_ptr<device::EmulatedDevice> device_;
+  std::shared_ptr<device::Module> module_;
+  std::unique_ptr<oracle::LaunchMemory> memory_;
+  oracle::LaunchReport report_;
+};
+
+/// Every element within `absolute + relative * |reference|`. NaN equals NaN, an infinity itself.
+inline void expect_close(const SuiteRun& run, const std::string& buffer, const std::vector<double>& reference,
+                         double relative, double absolute = 0) {
+  const std::vector<double> got = run.values(buffer);
+  ASSERT_EQ(got.size(), reference.size()) << run.label() << ": " << buffer;
+  size_t wrong = 0, worst = 0;
+  double worst_excess = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == reference[i] || (std::isnan(got[i]) && std::isnan(reference[i]))) continue;
+    const double allowed = absolute + relative * std::abs(reference[i]);
+    const double excess = std::abs(got[i] - reference[i]) / allowed;
+    if (excess <= 1) continue;
+    if (wrong++ == 0 || !(excess <= worst_excess)) worst = i, worst_excess = excess;
+  }
+  EXPECT_EQ(wrong, 0U) << run.label() << ": " << buffer << "[" << worst << "] is " << got[worst] << ", not "
+                       << reference[worst];
+}
+
+/// Everything, not just what is quick: ./check --full.
+inline bool full_run() {
+  return std::getenv("ASMEVO_FULL") != nullptr;
+}
+
+} // namespace asmevo::suite
