@@ -15,16 +15,16 @@ using Chunk = Packed<uint, 4>; // 16 bytes of a row: what a lane moves at a time
 /// and that is all that matters.
 struct FormatF32 {
   using Element = float;
-  using Sum = Packed<float, 16>;
+  using Sum = float16;
   __device__ static Sum multiply(Chunk w, Chunk x, Sum sum) {
-    const auto wf = __builtin_bit_cast(Packed<float, 4>, w), xf = __builtin_bit_cast(Packed<float, 4>, x);
+    const auto wf = __builtin_bit_cast(float4, w), xf = __builtin_bit_cast(float4, x);
 #pragma unroll
     for (uint t = 0; t < 4; ++t) sum = __builtin_amdgcn_mfma_f32_32x32x2f32(wf[t], xf[t], sum, 0, 0, 0);
     return sum;
   }
 };
 
-template <class Format, uint block_m, uint block_n, uint wave_m, uint wave_n, uint block_k_bytes = 128>
+template <class Format, uint block_m, uint block_n, uint wave_m, uint wave_n, uint block_k_bytes = 64>
 class MatrixTile {
  public:
   using Element = typename Format::Element;
@@ -41,8 +41,8 @@ class MatrixTile {
   Sum sum[tiles_m][tiles_n] = {};
 
   __device__ MatrixTile(uint first_row, uint first_column)
-      : wave_(__builtin_amdgcn_readfirstlane(lane_x() / 64)),
-        first_row_(first_row), first_column_(first_column) {}
+      : wave_(__builtin_amdgcn_readfirstlane(lane_x() / 64)), first_row_(first_row),
+        first_column_(first_column) {}
 
   /// Adds the products over all of k. Rows that do not exist repeat the last one.
   __device__ void multiply(Storage& lds, const Element* x, const Element* w, uint m, uint n, uint k) {
@@ -72,6 +72,17 @@ class MatrixTile {
   __device__ uint first_wave_row() const { return first_row_ + wave_ / waves_n * wave_m; }
   __device__ uint first_wave_column() const { return first_column_ + wave_ % waves_n * wave_n; }
   __device__ uint wave() const { return wave_; }
+  /// What is in those four places.
+  __device__ auto four(uint tm, uint tn, uint group) const {
+    const Sum& s = sum[tm][tn];
+    return Packed<decltype(s[0] + s[0]), 4>{s[4 * group], s[4 * group + 1], s[4 * group + 2],
+                                            s[4 * group + 3]};
+  }
+  template <class Four>
+  __device__ void set_four(uint tm, uint tn, uint group, Four values) {
+#pragma unroll
+    for (uint e = 0; e < 4; ++e) sum[tm][tn][4 * group + e] = values[e];
+  }
 
  private:
   /// The rows of one operand: what each lane has fetched of them.
@@ -86,7 +97,7 @@ class MatrixTile {
 #pragma unroll
       for (uint i = 0; i < count; ++i) {
         const uint row = first + index(i) / chunks;
-        from[i] = matrix + static_cast<size_t>(row < existing ? row : existing - 1) * k + place(i);
+        from[i] = matrix + static_cast<uint64>(row < existing ? row : existing - 1) * k + place(i);
       }
     }
     __device__ static uint index(uint i) { return lane_x() + i * threads; }
@@ -113,8 +124,7 @@ class MatrixTile {
     __device__ void put(unsigned char (&tile)[rows][block_k_bytes + 16]) const {
 #pragma unroll
       for (uint i = 0; i < count; ++i)
-        if (used(i))
-          *reinterpret_cast<Chunk*>(&tile[index(i) / chunks][index(i) % chunks * 16]) = held[i];
+        if (used(i)) *reinterpret_cast<Chunk*>(&tile[index(i) / chunks][index(i) % chunks * 16]) = held[i];
     }
   };
 
@@ -133,8 +143,7 @@ class MatrixTile {
 #pragma unroll
       for (uint tm = 0; tm < tiles_m; ++tm)
 #pragma unroll
-        for (uint tn = 0; tn < tiles_n; ++tn)
-          sum[tm][tn] = Format::multiply(w[tn], x[tm], sum[tm][tn]);
+        for (uint tn = 0; tn < tiles_n; ++tn) sum[tm][tn] = Format::multiply(w[tn], x[tm], sum[tm][tn]);
     }
   }
 
@@ -144,29 +153,29 @@ class MatrixTile {
 /// The tile of most kernels: four waves in a square, 64x64 each.
 using TileF32 = MatrixTile<FormatF32, 128, 128, 64, 64>;
 
-using Float4 = Packed<float, 4>;
-typedef Float4 LooseFloat4 __attribute__((aligned(4)));
-
 /// Four neighbours of a vector of n; what lies behind its end is 0.
-__device__ inline Float4 four_of(const float* vector, uint column, uint n) {
-  if (column + 4 <= n) return *reinterpret_cast<const LooseFloat4*>(vector + column);
-  Float4 some = {};
-#pragma unroll
-  for (uint e = 0; e < 4; ++e)
-    if (column + e < n) some[e] = vector[column + e];
-  return some;
+__inline_device__ float4 four_of(const float* vector, uint column, uint n) {
+  return load4(vector + column, static_cast<int64>(n) - column, 0);
 }
 
 /// Writes four neighbours of a row of an [m][n] matrix, as far as they are in it.
-__device__ inline void put_four(float* matrix, uint row, uint column, uint m, uint n, Float4 values) {
-  if (row >= m) return;
-  float* to = matrix + static_cast<size_t>(row) * n + column;
-  if (column + 4 <= n) {
-    *reinterpret_cast<LooseFloat4*>(to) = values;
-    return;
-  }
-#pragma unroll
-  for (uint e = 0; e < 4; ++e)
-    if (column + e < n) to[e] = values[e];
+__inline_device__ void put_four(float* matrix, uint row, uint column, uint m, uint n, float4 values) {
+  if (row < m) store4(matrix + static_cast<uint64>(row) * n + column, values, static_cast<int64>(n) - column);
 }
 
+/// A row's sum in a wave: of four partial sums here and four in the lane that has the row's other columns.
+__inline_device__ float both_halves(float4 partial) {
+  const float own = (partial[0] + partial[1]) + (partial[2] + partial[3]);
+  return own + shuffle_xor(own, 32);
+}
+
+__inline_device__ float swish(float v) {
+  return v * fast_sigmoid(v);
+}
+__inline_device__ float4 swish(float4 v) {
+  return float4{swish(v[0]), swish(v[1]), swish(v[2]), swish(v[3])};
+}
+/// By the error function.
+__inline_device__ float gelu(float v) {
+  return 0.5f * v * (1.0f + __ocml_erf_f32(v * 0.707106781f));
+}
