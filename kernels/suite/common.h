@@ -57,6 +57,14 @@ __inline_device__ void store4(float* at, float4 value, int64 count) {
   if (count > 2) at[2] = value.z;
 }
 
+/// The elements from `skip` on: those before are another lane's.
+__inline_device__ void store4_from(float* at, float4 value, uint skip) {
+  if (skip == 0) return store4(at, value);
+#pragma unroll
+  for (uint i = 1; i < 4; ++i)
+    if (i >= skip) at[i] = value[i];
+}
+
 // --- Reductions. Every lane of the wave (of the workgroup) must take part.
 
 struct Sum {

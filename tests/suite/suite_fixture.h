@@ -10,6 +10,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@ class SuiteRun {
   struct Options {
     std::string name, shape, target = "gfx942";
     uint64_t seed = 0;
+    std::function<void(oracle::LaunchSpec&)> change = {}; // of the launch file
   };
 
   explicit SuiteRun(const Options& options) : options_(options) { result_ = run(); }
@@ -52,6 +55,9 @@ class SuiteRun {
 
  private:
   Status run() {
+#ifdef ASMEVO_SUITE_MISSING
+    return environment_error(ASMEVO_SUITE_MISSING);
+#endif
     const std::string object_path =
         std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + options_.name + "." + options_.target + ".co";
     ASMEVO_TRY(Bytes bytes, read_file(object_path));
@@ -59,6 +65,7 @@ class SuiteRun {
     ASMEVO_TRY(oracle::LaunchSpec spec,
                oracle::LaunchSpec::read(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + options_.name +
                                         ".toml"));
+    if (options_.change) options_.change(spec);
     ASMEVO_TRY(plan_, oracle::LaunchPlan::make(std::move(spec), options_.shape, options_.seed));
     ASMEVO_TRY(device_, device::EmulatedDevice::create(object.target()));
     ASMEVO_TRY(module_, device_->load(std::make_shared<const codeobject::CodeObject>(std::move(object))));
