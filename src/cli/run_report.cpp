@@ -31,6 +31,7 @@ std::string describe(const oracle::LaunchRecord& r) {
 Result<std::vector<std::string>> head_of(const oracle::LaunchMemory& memory, const BufferHead& head) {
   ASMEVO_TRY(const std::vector<uint64_t> codes, memory.codes(head.buffer, 0, head.elements));
   std::vector<std::string> shown;
+  shown.reserve(codes.size());
   for (const uint64_t code : codes)
     shown.push_back(oracle::show(memory.plan().buffers[head.buffer].layout.type(), code));
   return shown;

@@ -31,6 +31,7 @@ class Enumeration {
     flat();
     graphics();
     std::vector<Mnemonic> list;
+    list.reserve(found_.size());
     for (const auto& [base, family] : found_) list.push_back({base, family});
     return list;
   }

@@ -30,6 +30,7 @@ void redirect(int stream, const fs::path& file, int flags) {
 Ran run_command(const std::vector<std::string>& command, const Streams& streams) {
   const TemporaryFolder folder;
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   const fs::path out = streams.out.empty() ? folder / "out" : streams.out, err = folder / "err";
