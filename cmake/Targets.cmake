@@ -21,6 +21,7 @@ function(asmevo_test NAME)
   list(TRANSFORM ARG_DEPENDS PREPEND asmevo_)
   target_link_libraries(test_${NAME} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(test_${NAME} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_options(test_${NAME} PRIVATE -O1) # GoogleTest's macros take long to optimise and gain nothing by it
   target_compile_definitions(test_${NAME} PRIVATE ASMEVO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ASMEVO_BINARY_DIR="${CMAKE_BINARY_DIR}")
   gtest_discover_tests(test_${NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()

@@ -9,12 +9,19 @@
 namespace asmevo {
 using namespace std::chrono_literals;
 
+namespace {
+// Progress nobody can read is no error.
+void say(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+} // namespace
+
 Progress::Progress(std::string what, uint64_t total)
     : what_(std::move(what)), total_(total), start_(std::chrono::steady_clock::now()), last_(start_),
       terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (terminal_ && shown_) fmt::print(stderr, "\r\x1b[K");
+  if (terminal_ && shown_) say("\r\x1b[K");
 }
 
 void Progress::step() {
@@ -29,13 +36,12 @@ void Progress::step() {
 void Progress::show(uint64_t done) {
   shown_ = true;
   if (!terminal_) {
-    fmt::print(stderr, "{}: {} of {}\n", what_, done, total_);
+    say(fmt::format("{}: {} of {}\n", what_, done, total_));
     return;
   }
   constexpr uint64_t width = 30;
   const uint64_t filled = total_ == 0 ? width : std::min(width, done * width / total_);
-  fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {}/{}", what_, "", filled, "", width - filled, done,
-             total_);
+  say(fmt::format("\r\x1b[K{} [{:#<{}}{:.<{}}] {}/{}", what_, "", filled, "", width - filled, done, total_));
   std::fflush(stderr);
 }
 

@@ -34,10 +34,10 @@ LaunchOutcome::Kind outcome_kind(const emulator::RunResult& r) {
                                                     : LaunchOutcome::Kind::Fault;
 }
 
-LaunchOutcome outcome_of(const emulator::RunResult& r, const emulator::AddressSpace& memory, uint64_t bias) {
+LaunchOutcome outcome_of(const emulator::RunResult& r, uint64_t bias) {
   LaunchOutcome o;
   o.kind = outcome_kind(r);
-  o.text = r.describe(memory, bias);
+  o.text = r.describe(bias);
   const bool hang = r.outcome == emulator::RunResult::Outcome::Hang;
   o.pc = r.completed() ? 0 : (hang ? r.loop.first : r.fault.pc) - bias;
   o.address = r.fault.address;
@@ -124,7 +124,7 @@ Result<LaunchOutcome> EmulatedDevice::launch(Module& module, std::string_view ke
   run.observer = options_.observer;
   run.progress = options_.progress;
   const emulator::RunResult result = emulator::run_dispatch(launch, *code, memory_, run);
-  LaunchOutcome outcome = outcome_of(result, memory_, loaded.bias());
+  LaunchOutcome outcome = outcome_of(result, loaded.bias());
   for (const uint64_t own : {launch.kernarg_address, launch.packet_address, launch.queue_address})
     memory_.unmap(own);
   return outcome;

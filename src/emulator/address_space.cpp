@@ -31,6 +31,10 @@ std::atomic<uint64_t> next_generation{1};
 
 } // namespace
 
+// Pages begin at multiples of this in guest memory, wherever the region does: then no aligned access is in
+// two pages, and an aligned guest address is an aligned host address, as atomics need.
+constexpr uint64_t widest_access = 64;
+
 // Two levels of page table. `read` and `write` are what accesses look at without a lock; `page` is who owns
 // the bytes, changed under the region's lock only.
 struct AddressSpace::Region {
@@ -53,19 +57,36 @@ struct AddressSpace::Region {
       for (const auto& leaf : leaves)
         if (leaf != nullptr) std::ranges::for_each(*leaf, release);
     }
-    const uint8_t* get(uint64_t page, uint64_t region_bytes) {
+    const uint8_t* get(uint64_t page, uint64_t region_bytes, uint64_t lead) {
       if (!fill) return zero_page;
       if (const Page* known = find(page)) return known->bytes;
       // Filling takes its time: threads that want other pages need not wait. Of two that fill the same page,
       // one wins.
       auto* made = new Page;
       std::memset(made->bytes, 0, page_bytes);
-      const uint64_t offset = page * page_bytes;
-      fill(offset, std::span(made->bytes, std::min(page_bytes, region_bytes - offset)));
+      if (lead == 0)
+        fill_part(page, region_bytes, made->bytes);
+      else
+        fill_shifted(page, region_bytes, lead, made->bytes);
       return keep(page, made)->bytes;
     }
 
    private:
+    // `fill` counts pages from the region's first byte.
+    void fill_part(uint64_t part, uint64_t region_bytes, uint8_t* to) const {
+      const uint64_t offset = part * page_bytes;
+      if (offset < region_bytes) fill(offset, std::span(to, std::min(page_bytes, region_bytes - offset)));
+    }
+    void fill_shifted(uint64_t page, uint64_t region_bytes, uint64_t lead, uint8_t* to) const {
+      uint8_t part[page_bytes] = {};
+      if (page != 0) {
+        fill_part(page - 1, region_bytes, part);
+        std::memcpy(to, part + page_bytes - lead, lead);
+        std::memset(part, 0, page_bytes);
+      }
+      fill_part(page, region_bytes, part);
+      std::memcpy(to + lead, part, page_bytes - lead);
+    }
     const Page* find(uint64_t page) {
       const std::scoped_lock lock(mutex);
       const auto& leaf = leaves[page / leaf_pages];
@@ -90,7 +111,10 @@ struct AddressSpace::Region {
   std::mutex mutex;
   std::vector<Page*> retired; // replaced by a private copy; another thread may still be reading them
 
-  explicit Region(RegionInfo i) : info(std::move(i)), leaves((info.size + leaf_bytes - 1) / leaf_bytes) {}
+  explicit Region(RegionInfo i)
+      : info(std::move(i)), leaves((info.size + lead() + leaf_bytes - 1) / leaf_bytes) {}
+  /// Bytes of the first page before the region's first.
+  uint64_t lead() const { return info.address % widest_access; }
   ~Region() {
     for (auto& l : leaves) {
       Leaf* leaf = l.load();
@@ -120,7 +144,7 @@ struct AddressSpace::Region {
     return bytes != nullptr ? bytes : first_read(s, page);
   }
   const uint8_t* first_read(Slot& s, uint64_t page) {
-    const uint8_t* bytes = pristine->get(page, info.size);
+    const uint8_t* bytes = pristine->get(page, info.size, lead());
     const uint8_t* none = nullptr;
     // A writer may have been faster; its copy is the page now.
     return s.read.compare_exchange_strong(none, bytes) ? bytes : none;
@@ -188,16 +212,17 @@ AddressSpace& AddressSpace::operator=(AddressSpace&& other) noexcept {
 struct AddressSpace::CachedPage {
   uint64_t generation = 0; // 0: no space with regions has it
   uint64_t address = 0, size = 0, page = 0;
+  uint64_t lead = 0; // of the page's bytes before `address`
   Region* region = nullptr;
   Region::Slot* slot = nullptr;
 
   const uint8_t* read() const {
     const uint8_t* bytes = slot->read.load(std::memory_order_acquire);
-    return bytes != nullptr ? bytes : region->first_read(*slot, page);
+    return (bytes != nullptr ? bytes : region->first_read(*slot, page)) + lead;
   }
   uint8_t* write() const {
     uint8_t* bytes = slot->write.load(std::memory_order_acquire);
-    return bytes != nullptr ? bytes : region->first_write(*slot, page);
+    return (bytes != nullptr ? bytes : region->first_write(*slot, page)) + lead;
   }
   bool writable() const { return region->info.access == RegionAccess::ReadWrite; }
 };
@@ -210,11 +235,15 @@ const AddressSpace::CachedPage* AddressSpace::page_at(uint64_t address) const {
     return &entry;
   Region* region = find(address);
   if (region == nullptr) return nullptr;
-  const uint64_t page = (address - region->info.address) / page_bytes, offset = page * page_bytes;
+  const RegionInfo& info = region->info;
+  const uint64_t page = (address - info.address + region->lead()) / page_bytes;
+  const uint64_t lead = page == 0 ? region->lead() : 0;
+  const uint64_t offset = page * page_bytes + lead - region->lead(); // of the page's first byte in the region
   entry = {.generation = generation_,
-           .address = region->info.address + offset,
-           .size = std::min(page_bytes, region->info.size - offset),
+           .address = info.address + offset,
+           .size = std::min(page_bytes - lead, info.size - offset),
            .page = page,
+           .lead = lead,
            .region = region,
            .slot = &region->slot(page)};
   return &entry;
@@ -342,7 +371,7 @@ Status AddressSpace::read(uint64_t address, std::span<uint8_t> into) const {
     const uint64_t n = std::min<uint64_t>(into.size(), r->info.size - offset);
     uint8_t* at = into.data();
     for_each_piece(
-        offset, n, [&](uint64_t page) { return r->read_page(page); },
+        offset + r->lead(), n, [&](uint64_t page) { return r->read_page(page); },
         [&](const uint8_t* from, uint64_t bytes) {
           std::memcpy(at, from, bytes);
           at += bytes;
@@ -361,7 +390,7 @@ Status AddressSpace::write(uint64_t address, std::span<const uint8_t> from) {
     const uint64_t n = std::min<uint64_t>(from.size(), r->info.size - offset);
     const uint8_t* at = from.data();
     for_each_piece(
-        offset, n, [&](uint64_t page) { return r->write_page(page); },
+        offset + r->lead(), n, [&](uint64_t page) { return r->write_page(page); },
         [&](uint8_t* to, uint64_t bytes) {
           std::memcpy(to, at, bytes);
           at += bytes;
@@ -370,6 +399,21 @@ Status AddressSpace::write(uint64_t address, std::span<const uint8_t> from) {
     from = from.subspan(n);
   }
   return {};
+}
+
+void AddressSpace::clear_written(uint64_t address, uint64_t bytes) {
+  while (bytes != 0) {
+    Region* r = find(address);
+    if (r == nullptr) return;
+    const uint64_t offset = address - r->info.address, in_page = (offset + r->lead()) % page_bytes;
+    const uint64_t n = std::min({bytes, page_bytes - in_page, r->info.size - offset});
+    const uint64_t page = (offset + r->lead()) / page_bytes;
+    if (r->leaves[page / leaf_pages].load(std::memory_order_acquire) != nullptr)
+      if (uint8_t* own = r->slot(page).write.load(std::memory_order_acquire))
+        std::memset(own + in_page, 0, n);
+    address += n;
+    bytes -= n;
+  }
 }
 
 AddressSpace::Window<const uint8_t> AddressSpace::read_window(uint64_t address) const {
@@ -451,9 +495,10 @@ std::vector<AddressSpace::Range> AddressSpace::written() const {
       if (leaf == nullptr) continue;
       for (uint64_t p = 0; p < leaf_pages; ++p) {
         if (leaf->slots[p].write.load() == nullptr) continue;
-        const uint64_t offset = (i * leaf_pages + p) * page_bytes;
+        const uint64_t page = i * leaf_pages + p, lead = page == 0 ? r->lead() : 0;
+        const uint64_t offset = page * page_bytes + lead - r->lead();
         const uint64_t address = r->info.address + offset;
-        const uint64_t size = std::min(page_bytes, r->info.size - offset);
+        const uint64_t size = std::min(page_bytes - lead, r->info.size - offset);
         if (!list.empty() && list.back().address + list.back().size == address)
           list.back().size += size;
         else

@@ -18,6 +18,12 @@ namespace {
 // next one to be done, n * n / 2 turns are spent waiting.
 constexpr uint64_t turn_instructions = uint64_t{1} << 16;
 
+// Waves that 304 compute units hold (MI300X). Kernels whose workgroups all wait for each other count on that.
+constexpr uint64_t most_waves = 304 * 32;
+
+// The last instructions of a workgroup that does not end are watched, to say where it goes round.
+constexpr uint64_t watched_instructions = 20'000;
+
 // A workgroup with its memory, and how far it is.
 struct Resident {
   std::unique_ptr<Workgroup> group;
@@ -38,6 +44,8 @@ class Dispatch {
   RunResult run() {
     map_scratch();
     parallel_for(threads_, threads_, [&](size_t, unsigned worker) { work(worker); });
+    // Said while all memory is still there, the waves' scratch too.
+    if (result_.fault) result_.place = memory_.describe(result_.fault.address);
     if (scratch_ != 0) memory_.unmap(scratch_);
     return std::move(result_);
   }
@@ -46,10 +54,12 @@ class Dispatch {
   // Workgroups that may be in progress at once: what fits in a quarter of a gigabyte, and at least one a
   // thread.
   size_t residents() const {
-    constexpr uint64_t memory = uint64_t{1} << 28;
-    const uint64_t each = uint64_t{launch_.waves_per_group} * launch_.context.allocated_vgprs * sizeof(Row) +
-                          launch_.lds_bytes + 4096;
-    return std::max<size_t>(threads_, std::min<uint64_t>({memory / each, 256, count_}));
+    constexpr uint64_t memory = uint64_t{1} << 30;
+    const uint64_t registers = uint64_t{launch_.context.allocated_vgprs} * sizeof(Row);
+    const uint64_t each =
+        launch_.waves_per_group * (registers + scratch_bytes_per_wave(launch_)) + launch_.lds_bytes + 4096;
+    return std::max<size_t>(
+        threads_, std::min<uint64_t>({memory / each, most_waves / launch_.waves_per_group, count_}));
   }
 
   void map_scratch() {
@@ -70,7 +80,10 @@ class Dispatch {
       r->group->observe(observer);
       const uint64_t left =
           options_.most_instructions - std::min(options_.most_instructions, r->group->instructions());
-      r->group->run(std::min(turn_instructions, left));
+      if (left <= watched_instructions)
+        r->group->run_watched(left);
+      else
+        r->group->run(std::min(turn_instructions, left - watched_instructions));
       give_back(*r);
     }
   }
@@ -192,7 +205,7 @@ std::string where(const RunResult& r) {
   return fmt::format("workgroup {}, wave {}", r.workgroup, r.wave);
 }
 
-std::string describe_fault(const RunResult& r, const AddressSpace& memory, uint64_t bias) {
+std::string describe_fault(const RunResult& r, uint64_t bias) {
   const Fault& f = r.fault;
   const uint64_t pc = f.pc - bias;
   const std::string lane = f.lane >= 0 ? fmt::format(", lane {}", f.lane) : "";
@@ -201,10 +214,9 @@ std::string describe_fault(const RunResult& r, const AddressSpace& memory, uint6
   case FaultKind::Unimplemented: return fmt::format("fault: unimplemented {} {}", f.text, place);
   case FaultKind::Memory:
     return fmt::format("fault: {} {} {} bytes at {} {}", f.text, f.write ? "writes" : "reads", f.bytes,
-                       memory.describe(f.address), place);
+                       r.place, place);
   case FaultKind::Guard:
-    return fmt::format("guard_damaged: {} writes {} bytes at {} {}", f.text, f.bytes,
-                       memory.describe(f.address), place);
+    return fmt::format("guard_damaged: {} writes {} bytes at {} {}", f.text, f.bytes, r.place, place);
   case FaultKind::Misaligned:
     return fmt::format("fault: {} of {} bytes at the unaligned address {:#x} {}", f.text, f.bytes, f.address,
                        place);
@@ -217,11 +229,14 @@ std::string describe_fault(const RunResult& r, const AddressSpace& memory, uint6
 
 } // namespace
 
-std::string RunResult::describe(const AddressSpace& memory, uint64_t bias) const {
+std::string RunResult::describe(uint64_t bias) const {
   switch (outcome) {
   case Outcome::Completed: return {};
-  case Outcome::Fault: return describe_fault(*this, memory, bias);
+  case Outcome::Fault: return describe_fault(*this, bias);
   case Outcome::Hang:
+    if (!loop.found)
+      return fmt::format("hang: {} instructions in {} and no end; it is at pc {:#x}", instructions,
+                         where(*this), loop.first - bias);
     return fmt::format("hang: {} instructions in {} and no end; it goes round from pc {:#x} to {:#x}",
                        instructions, where(*this), loop.first - bias, loop.last - bias);
   case Outcome::TimeLimit: return fmt::format("time limit: stopped after {} workgroups", finished);

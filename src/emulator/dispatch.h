@@ -30,6 +30,7 @@ struct RunResult {
   uint64_t workgroup = 0;
   uint32_t wave = 0;
   Fault fault;
+  std::string place;         // what its address is
   Workgroup::Loop loop;      // Hang
   uint64_t finished = 0;     // workgroups
   uint64_t instructions = 0; // executed, of finished workgroups and the one that failed
@@ -38,7 +39,7 @@ struct RunResult {
   bool completed() const { return outcome == Outcome::Completed; }
   /// "fault: unimplemented v_foo at pc 0x..", "hang: ...": one line; empty if completed. `bias` turns guest
   /// addresses of code back into those of the code object.
-  std::string describe(const AddressSpace&, uint64_t bias) const;
+  std::string describe(uint64_t bias) const;
 };
 
 /// Runs workgroups in ascending order, several at once. One that runs long makes room for others in between

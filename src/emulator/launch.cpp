@@ -35,6 +35,10 @@ class Preparation {
     ASMEVO_CHECK(map_kernarg());
     ASMEVO_CHECK(map_packet_and_queue());
     set_user_sgprs();
+    constexpr size_t most_user_sgprs = 16; // AMDGPUUsage, "SGPR Register Set Up Order"
+    if (launch_.user_sgprs.size() > most_user_sgprs)
+      return bad_input("kernel '{}' asks for {} user SGPRs; there are {}", kernel_.name,
+                       launch_.user_sgprs.size(), most_user_sgprs);
     set_entry();
     return std::move(launch_);
   }

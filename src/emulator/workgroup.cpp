@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 namespace asmevo::emulator {
 
@@ -22,6 +21,7 @@ void Workgroup::start(uint64_t index, uint64_t seed) {
   seed_ = seed;
   instructions_ = turn_ = 0;
   counts_.fill(0);
+  jumps_back_.clear();
   const std::array<uint32_t, 3> size = workgroup_size(launch_, index);
   active_waves_ = (size[0] * size[1] * size[2] + lanes - 1) / lanes;
   const size_t rows = launch_.context.allocated_vgprs;
@@ -50,11 +50,7 @@ void Workgroup::observe(Observer* observer) {
 
 // What another workgroup left there must not be seen: results would depend on who ran where.
 void Workgroup::clear_scratch() {
-  const uint64_t bytes = scratch_bytes_per_wave(launch_) * active_waves_;
-  static constexpr std::array<uint8_t, page_bytes> zeros{};
-  for (uint64_t at = 0; at < bytes; at += page_bytes)
-    (void)memory_.write(scratch_first_ + scratch_offset_ + at,
-                        std::span(zeros).first(std::min(page_bytes, bytes - at))); // mapped by the dispatch
+  memory_.clear_written(scratch_first_ + scratch_offset_, scratch_bytes_per_wave(launch_) * active_waves_);
 }
 
 // The next wave that can run, by a random order that the seed fixes. Seed 0: round robin.
@@ -117,22 +113,29 @@ const Fault& Workgroup::fault() const {
   return waves_[faulting_wave_].fault;
 }
 
-Workgroup::Loop Workgroup::find_loop() {
-  Loop loop;
-  Wave* stuck = next_wave();
-  if (stuck == nullptr) return loop;
-  loop.wave = stuck->number;
-  loop.first = loop.last = stuck->pc;
-  std::map<std::pair<uint64_t, uint64_t>, uint64_t> jumps_back;
-  constexpr unsigned look = 20000;
-  for (unsigned i = 0; i < look && stuck->state == Wave::State::Running; ++i) {
-    const uint64_t before = stuck->pc;
-    run_wave(*stuck, code_, 1);
-    if (stuck->pc <= before) ++jumps_back[{stuck->pc, before}];
+void Workgroup::run_watched(uint64_t budget) {
+  for (; state_ == State::Running && budget != 0; --budget, ++instructions_) {
+    Wave* wave = next_wave();
+    const uint64_t before = wave->pc;
+    run_wave(*wave, code_, 1);
+    if (wave->pc <= before) ++jumps_back_[{wave->pc, before, wave->number}];
+    after_run(*wave);
   }
+}
+
+Workgroup::Loop Workgroup::find_loop() const {
+  Loop loop;
   uint64_t most = 0;
-  for (const auto& [jump, times] : jumps_back)
-    if (times > most) most = times, loop.first = jump.first, loop.last = jump.second;
+  for (const auto& [jump, times] : jumps_back_)
+    if (times > most) {
+      most = times;
+      loop = {
+          .found = true, .wave = std::get<2>(jump), .first = std::get<0>(jump), .last = std::get<1>(jump)};
+    }
+  if (loop.found) return loop;
+  for (uint32_t w = 0; w < active_waves_; ++w)
+    if (waves_[w].state == Wave::State::Running)
+      return {.found = false, .wave = w, .first = waves_[w].pc, .last = waves_[w].pc};
   return loop;
 }
 

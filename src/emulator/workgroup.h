@@ -8,7 +8,9 @@
 #include "emulator/wave.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 namespace asmevo::emulator {
@@ -40,13 +42,17 @@ class Workgroup {
   /// Instructions executed since start, and by family.
   const FamilyCounts& counts() const { return counts_; }
 
-  /// For a workgroup that does not end: where its first unfinished wave goes round. Runs some instructions
-  /// more.
+  /// The same one instruction at a time, remembering jumps back: what is left before a workgroup counts as
+  /// hanging.
+  void run_watched(uint64_t budget);
+  /// Where a workgroup that does not end goes round, by what run_watched saw most; not found: it made no jump
+  /// back, and `first` is where its first unfinished wave is.
   struct Loop {
+    bool found = false;
     uint32_t wave = 0;
     uint64_t first = 0, last = 0; // pc of the loop's head, and of the branch back to it
   };
-  Loop find_loop();
+  Loop find_loop() const;
 
   std::vector<Wave>& waves() { return waves_; }
   std::vector<uint8_t>& lds() { return lds_; }
@@ -68,6 +74,7 @@ class Workgroup {
   std::unique_ptr<Row[]> rows_;
   std::vector<uint8_t> lds_;
   FamilyCounts counts_{};
+  std::map<std::tuple<uint64_t, uint64_t, uint32_t>, uint64_t> jumps_back_; // to, from, wave
 
   State state_ = State::Finished;
   uint64_t index_ = 0, seed_ = 0, instructions_ = 0, turn_ = 0;

@@ -145,7 +145,17 @@ Status LaunchMemory::read(size_t buffer, uint64_t offset, std::span<uint8_t> int
 
 Status LaunchMemory::write(size_t buffer, uint64_t offset, std::span<const uint8_t> from) {
   if (from.empty()) return {};
-  host_written_[plan_.buffers[buffer].alias.value_or(buffer)] = true;
+  std::vector<ByteRange>& ranges = host_written_[plan_.buffers[buffer].alias.value_or(buffer)];
+  const auto covered = [&](const ByteRange& r) {
+    return offset >= r.offset && offset + from.size() <= r.offset + r.size;
+  };
+  if (!std::ranges::any_of(ranges, covered)) {
+    // Steps write from front to back, in pieces.
+    if (!ranges.empty() && ranges.back().offset + ranges.back().size == offset)
+      ranges.back().size += from.size();
+    else
+      ranges.push_back({offset, from.size()});
+  }
   return device_.write(address(buffer) + offset, from);
 }
 
@@ -196,6 +206,11 @@ Status LaunchMemory::compare(size_t buffer, const Compare& f) const {
   return {};
 }
 
+bool LaunchMemory::host_wrote(size_t buffer, uint64_t offset) const {
+  return std::ranges::any_of(host_written_[buffer],
+                             [&](const ByteRange& r) { return offset - r.offset < r.size; });
+}
+
 Result<std::string> LaunchMemory::padding_damage(size_t buffer) const {
   const PlannedBuffer& b = plan_.buffers[buffer];
   if (b.layout.dense() || !b.layout.type().whole_bytes()) return std::string();
@@ -203,7 +218,8 @@ Result<std::string> LaunchMemory::padding_damage(size_t buffer) const {
   const uint64_t element = b.layout.type().bits / 8;
   ASMEVO_CHECK(compare(buffer, [&](uint64_t offset, ByteSpan now, ByteSpan before) {
     for (uint64_t i = 0; i < now.size(); ++i) {
-      if (now[i] == before[i] || b.layout.index_at((offset + i) / element)) continue;
+      if (now[i] == before[i] || b.layout.index_at((offset + i) / element) || host_wrote(buffer, offset + i))
+        continue;
       found = fmt::format("guard_damaged: buffer '{}': byte {}, between its rows, is {:#04x} and was {:#04x}",
                           b.name, offset + i, now[i], before[i]);
       return false;
@@ -252,7 +268,7 @@ Result<std::string> LaunchMemory::damage() const {
       if (!found.empty()) return found;
     }
   for (size_t i = 0; i < plan_.buffers.size(); ++i) {
-    if (plan_.buffers[i].alias || host_written_[i]) continue;
+    if (plan_.buffers[i].alias) continue;
     ASMEVO_TRY(std::string found, padding_damage(i));
     if (!found.empty()) return found;
   }
@@ -265,7 +281,7 @@ Result<std::vector<size_t>> LaunchMemory::changed_inputs() const {
     const PlannedBuffer& b = plan_.buffers[i];
     const bool shared =
         b.alias || std::ranges::any_of(plan_.buffers, [&](const auto& o) { return o.alias == i; });
-    if (b.role != Role::In || shared || host_written_[i]) continue;
+    if (b.role != Role::In || shared || !host_written_[i].empty()) continue;
     bool changed = false;
     ASMEVO_CHECK(compare(i, [&](uint64_t, ByteSpan now, ByteSpan before) {
       changed = std::memcmp(now.data(), before.data(), now.size()) != 0;

@@ -75,7 +75,11 @@ class LaunchMemory {
   std::vector<uint64_t> addresses_;          // of allocations, behind the guard in front
   std::vector<uint64_t> own_;                // what to give back
   std::vector<std::shared_ptr<Init>> inits_; // of buffers, with the pointers worked out
-  std::vector<bool> host_written_;           // buffers that steps write
+  struct ByteRange {
+    uint64_t offset = 0, size = 0;
+  };
+  std::vector<std::vector<ByteRange>> host_written_; // of each buffer, by steps
+  bool host_wrote(size_t buffer, uint64_t offset) const;
   std::vector<std::shared_ptr<Guard>> guards_;
 };
 

@@ -102,6 +102,91 @@ TEST(dispatch, workgroups_that_wait_for_earlier_and_for_later_ones_get_on) {
     }
 }
 
+// Every workgroup counts itself and waits until all have: as many as MI300X has compute units.
+TEST(dispatch, a_barrier_over_the_whole_grid_opens) {
+  KernelOptions o;
+  o.kernarg_bytes = 16;
+  Bench bench(R"(
+    s_load_dwordx4 s[8:11], s[0:1], 0x0
+    v_mov_b32_e32 v1, 0
+    v_mov_b32_e32 v2, 1
+    s_waitcnt lgkmcnt(0)
+    global_atomic_add v1, v2, s[8:9]
+  wait:
+    s_sleep 1
+    global_load_dword v3, v1, s[8:9] sc1
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s13, v3
+    s_cmp_lt_u32 s13, s10
+    s_cbranch_scc1 wait
+    s_endpgm
+  )",
+              o, with(2));
+  const uint64_t counter = bench.buffer(4);
+  const device::LaunchOutcome outcome = bench.launch(304, 1, {counter, 304});
+  ASSERT_TRUE(outcome.completed()) << outcome.text;
+  EXPECT_EQ(bench.words(counter, 1)[0], 304U);
+}
+
+// A region may begin anywhere; an aligned atomic is one access all the same.
+TEST(dispatch, atomics_at_the_end_of_a_page_counted_from_an_odd_start) {
+  Bench bench(R"(
+    s_load_dwordx2 s[8:9], s[0:1], 0x0
+    v_mov_b32_e32 v1, 0
+    v_mov_b32_e32 v2, 1
+    s_waitcnt lgkmcnt(0)
+    global_atomic_add v1, v2, s[8:9]
+    s_endpgm
+  )",
+              {}, with(2));
+  const uint64_t start = 0x7000'1000'0002;
+  ASSERT_TRUE(bench.device->allocate("odd", 8192, start));
+  ASSERT_TRUE(bench.launch(16, 64, {start + 4094}).completed());
+  EXPECT_EQ(bench.words(start + 4094, 1)[0], 16U * 64);
+}
+
+TEST(dispatch, a_hang_leaves_memory_as_it_was_at_the_limit) {
+  device::EmulatorOptions options = with(1);
+  options.most_instructions = 3;
+  Bench bench(R"(
+    s_load_dwordx2 s[8:9], s[0:1], 0x0
+    v_mov_b32_e32 v1, 0
+    s_waitcnt lgkmcnt(0)
+    global_store_dword v1, v1, s[8:9]
+    s_endpgm
+  )",
+              {}, options);
+  const uint64_t out = bench.buffer(4);
+  ASSERT_TRUE(bench.device->write(out, std::vector<uint8_t>(4, 0xee)));
+  const device::LaunchOutcome outcome = bench.launch(1, 1, {out});
+  EXPECT_EQ(outcome.kind, Kind::Hang);
+  EXPECT_THAT(outcome.text, HasSubstr("3 instructions"));
+  EXPECT_THAT(outcome.text, HasSubstr("it is at pc"));
+  EXPECT_EQ(bench.words(out, 1)[0], 0xeeeeeeeeU);
+}
+
+TEST(dispatch, scratch_of_another_workgroup_is_not_seen) {
+  // Each lane adds 1 to a scratch dword and stores it: always 1.
+  KernelOptions o;
+  o.scratch_bytes = 16;
+  Bench bench(R"(
+    s_load_dwordx2 s[8:9], s[0:1], 0x0
+    scratch_load_dword v1, off, off offset:4
+    s_lshl_b32 s10, s2, 8
+    v_lshlrev_b32_e32 v2, 2, v0
+    v_add_u32_e32 v2, s10, v2
+    s_waitcnt vmcnt(0) lgkmcnt(0)
+    v_add_u32_e32 v1, 1, v1
+    scratch_store_dword off, v1, off offset:4
+    global_store_dword v2, v1, s[8:9]
+    s_endpgm
+  )",
+              o, with(2));
+  const uint64_t out = bench.buffer(64 * 256);
+  ASSERT_TRUE(bench.launch(64, 64, {out}).completed());
+  for (const uint32_t w : bench.words(out, 64 * 64)) ASSERT_EQ(w, 1U);
+}
+
 TEST(dispatch, a_loop_without_end_is_a_hang_and_named) {
   device::EmulatorOptions options = with(1);
   options.most_instructions = 10000;

@@ -180,6 +180,24 @@ TEST(launch, refuses_more_registers_than_a_compute_unit_has) {
   EXPECT_THAT(refusal(bench, {{1024, 1, 1}, {1024, 1, 1}, 0}), HasSubstr("does not fit on a compute unit"));
 }
 
+TEST(launch, refuses_more_user_registers_than_there_are) {
+  Bytes bytes = assemble_kernel("s_endpgm");
+  auto object = *codeobject::CodeObject::parse(bytes);
+  codeobject::KernelDescriptor d = object.kernels()[0].descriptor;
+  codeobject::set(d, object.target(), "kernarg_preload_spec_length", 127);
+  const auto section = object.sections()[*object.section_at(object.kernels()[0].descriptor_address)];
+  const uint64_t at = section.offset + object.kernels()[0].descriptor_address - section.address;
+  std::ranges::copy(d.encode(), bytes.begin() + static_cast<ptrdiff_t>(at));
+  const auto device = *device::EmulatedDevice::create(*isa::Target::from_id("gfx942"));
+  const auto module =
+      *device->load(std::make_shared<const codeobject::CodeObject>(*codeobject::CodeObject::parse(bytes)));
+  device::LaunchArguments arguments;
+  arguments.kernarg.resize(8);
+  const auto outcome = device->launch(*module, "k", {}, arguments);
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message, HasSubstr("user SGPRs; there are 16"));
+}
+
 TEST(launch, refuses_another_target) {
   const auto device = *device::EmulatedDevice::create(*isa::Target::from_id("gfx950"));
   auto object = *codeobject::CodeObject::parse(assemble_kernel("s_endpgm"));

@@ -40,6 +40,12 @@ uint64_t value_of(const json& v) {
   return number(text);
 }
 
+unsigned register_number(std::string_view text) {
+  const uint64_t value = number(text);
+  if (value > 0xffff) throw Malformed{fmt::format("register number {} is out of range", value)};
+  return static_cast<unsigned>(value);
+}
+
 // "v12", "s[4:5]", "a3", "vcc", "m0", ...
 struct RegisterName {
   char file = 0; // 'v', 'a', 's'; 0: a name of its own
@@ -56,9 +62,8 @@ struct RegisterName {
     name.remove_prefix(range ? 2 : 1);
     if (range) name.remove_suffix(1);
     const size_t colon = name.find(':');
-    first = static_cast<unsigned>(number(name.substr(0, colon)));
-    if (colon != std::string_view::npos)
-      count = static_cast<unsigned>(number(name.substr(colon + 1))) - first + 1;
+    first = register_number(name.substr(0, colon));
+    if (colon != std::string_view::npos) count = register_number(name.substr(colon + 1)) - first + 1;
     const unsigned limit = file == 's' ? slot::scc : 256;
     if (first + count > limit || count > 2)
       throw Malformed{fmt::format("register number {} is out of range", first)};
@@ -89,7 +94,10 @@ class AluVector {
   Wave& wave() { return snippet_->wave(); }
 
   static std::vector<uint8_t> words(const json& object) {
-    std::vector<uint8_t> bytes(object.at("size").get<uint32_t>());
+    constexpr uint64_t largest = 1 << 24; // bytes
+    const auto size = object.at("size").get<uint64_t>();
+    if (size > largest) throw Malformed{fmt::format("{} bytes of memory", size)};
+    std::vector<uint8_t> bytes(size);
     const std::string hex = object.value("words", std::string());
     for (size_t i = 0; i + 8 <= hex.size() && i / 2 + 4 <= bytes.size(); i += 8)
       store(std::span(bytes), i / 2, static_cast<uint32_t>(number("0x" + hex.substr(i, 8))));
@@ -208,9 +216,9 @@ class AluVector {
   void check_vector(const std::string& name, const RegisterName& r, const json& value) {
     const Comparison how = r.file == 'v' ? comparison(r.first) : Comparison{};
     for (const auto& [lane_text, expected] : value.items()) {
+      if (number(lane_text) >= lanes) throw Malformed{"a lane beyond 63"};
       const auto lane = static_cast<unsigned>(number(lane_text));
       const std::string where = fmt::format("{} lane {}", name, lane);
-      if (lane >= lanes) throw Malformed{"a lane beyond 63"};
       const uint32_t got = vector(r, r.first, lane), want = static_cast<uint32_t>(value_of(expected));
       if (((got ^ want) & mask(name)) == 0) continue;
       if (!close(how, r, lane, got, want)) same(where, got, want, mask(name));

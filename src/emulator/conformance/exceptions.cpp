@@ -30,7 +30,7 @@ std::vector<Exception> known_exceptions() {
        "clears the three bytes that the instruction leaves",
        "CDNA4 manual's pseudocode of V_CVT_PKACCUM_U8_F32"},
       {{"v_trig_preop_f64"},
-       "vop3.v_trig_preop_f64_e64.mods",
+       "vop3.v_trig_preop_f64.mods",
        "a denormal result is flushed though MODE keeps denormals",
        "CDNA3 ISA, 3.3 MODE"},
       {{"v_div_fmas_f32"},

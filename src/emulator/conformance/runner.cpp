@@ -59,7 +59,8 @@ Result<std::vector<std::filesystem::path>> find_files(const std::vector<std::fil
     for (std::filesystem::path& f : found)
       if (named || is_vector_file(f)) files.push_back(std::move(f));
   }
-  if (files.empty()) return bad_input("no .jsonl or .jsonl.zst file there");
+  if (files.empty())
+    return bad_input("{}: no .jsonl or .jsonl.zst file there", printable(paths.front().string()));
   return files;
 }
 
@@ -142,7 +143,8 @@ Judged judge(const Line& line, const Options& options) {
   }
   j.outcome = run_vector(v);
   if (j.outcome.kind != Outcome::Kind::Failed) return j;
-  const bool hardware = v.value("origin", std::string()) == "hw";
+  const auto origin = v.find("origin");
+  const bool hardware = origin != v.end() && *origin == "hw";
   if (!hardware) j.exception = exception_for(v, j.outcome.id, options.exceptions);
   return j;
 }
@@ -189,6 +191,7 @@ Result<Report> run(const std::vector<std::filesystem::path>& paths, const Option
   ASMEVO_TRY(const auto files, find_files(paths));
   std::vector<Line> lines;
   for (size_t i = 0; i < files.size(); ++i) ASMEVO_CHECK(read_lines(files[i], i, lines));
+  if (lines.empty()) return bad_input("{}: no vectors there", printable(paths.front().string()));
   std::vector<Judged> judged(lines.size());
   parallel_for(lines.size(), options.threads,
                [&](size_t index, unsigned) { judged[index] = judge(lines[index], options); });
