@@ -48,6 +48,13 @@ class MatrixTile {
   __device__ void multiply(Storage& lds, const Element* x, const Element* w, uint m, uint n, uint k) {
     Side<block_m> x_side(x, first_row_, m, k);
     Side<block_n> w_side(w, first_column_, n, k);
+    multiply(lds, x_side, w_side, k, [](uint) {});
+  }
+
+  /// The same with operands from elsewhere: fetch(at, k) brings elements from `at` on into registers, put()
+  /// writes them to LDS. `added` is called with `at` after each block_k of k.
+  template <class X, class W, class Added>
+  __device__ void multiply(Storage& lds, X& x_side, W& w_side, uint k, Added added) {
     x_side.fetch(0, k);
     w_side.fetch(0, k);
     for (uint at = 0; at < k; at += block_k) {
@@ -60,6 +67,7 @@ class MatrixTile {
         w_side.fetch(at + block_k, k);
       }
       add(lds);
+      added(at);
     }
   }
 
@@ -84,7 +92,6 @@ class MatrixTile {
     for (uint e = 0; e < 4; ++e) sum[tm][tn][4 * group + e] = values[e];
   }
 
- private:
   /// The rows of one operand: what each lane has fetched of them.
   template <uint rows>
   struct Side {
@@ -93,11 +100,15 @@ class MatrixTile {
     const Element* from[count];
     Chunk held[count];
 
-    __device__ Side(const Element* matrix, uint first, uint existing, uint k) {
+    __device__ Side(const Element* matrix, uint first, uint existing, uint k)
+        : Side(matrix, first, existing, k, [](uint row) { return row; }) {}
+    /// Row `row` is row `which(row)` of the matrix.
+    template <class Which>
+    __device__ Side(const Element* matrix, uint first, uint existing, uint k, Which which) {
 #pragma unroll
       for (uint i = 0; i < count; ++i) {
         const uint row = first + index(i) / chunks;
-        from[i] = matrix + static_cast<uint64>(row < existing ? row : existing - 1) * k + place(i);
+        from[i] = matrix + static_cast<uint64>(which(row < existing ? row : existing - 1)) * k + place(i);
       }
     }
     __device__ static uint index(uint i) { return lane_x() + i * threads; }
@@ -128,6 +139,7 @@ class MatrixTile {
     }
   };
 
+ private:
   __device__ void add(const Storage& lds) {
     const uint lane = wave_lane() % 32, part = wave_lane() / 32 * 16;
     const uint x_row = wave_ / waves_n * wave_m + lane, w_row = wave_ % waves_n * wave_n + lane;
