@@ -28,4 +28,10 @@ Measured scaled_product(size_t m, size_t n, size_t k, const std::vector<double>&
   return p;
 }
 
+inline double norm(const double* first, size_t count) {
+  double squares = 0;
+  for (size_t i = 0; i < count; ++i) squares += first[i] * first[i];
+  return std::sqrt(squares);
+}
+
 } // namespace asmevo::reference
