@@ -23,7 +23,9 @@ const std::vector<At> all_targets{
 
 void on(const std::string& name, const std::vector<At>& places,
         const std::function<void(const SuiteRun&, const At&)>& check) {
-  for (const At& at : places) {
+  std::vector<At> all = places;
+  if (full_run()) all.push_back({"search", places.front().target});
+  for (const At& at : all) {
     const SuiteRun run({name, at.shape, at.target});
     ASSERT_TRUE(run.completed()) << run.label() << ": " << run.error();
     if (std::string(at.shape) == "tiny") {

@@ -16,8 +16,9 @@ void on_all(const std::string& name, const std::function<void(const SuiteRun&, b
   struct At {
     const char *shape, *target;
   };
-  for (const auto [shape, target] :
-       {At{"tiny", "gfx942"}, At{"odd", "gfx942"}, At{"tiny", "gfx90a"}, At{"tiny", "gfx950"}}) {
+  std::vector<At> places{{"tiny", "gfx942"}, {"odd", "gfx942"}, {"tiny", "gfx90a"}, {"tiny", "gfx950"}};
+  if (full_run()) places.push_back({"search", "gfx942"});
+  for (const auto [shape, target] : places) {
     const SuiteRun run({name, shape, target});
     ASSERT_TRUE(run.completed()) << run.label() << ": " << run.error();
     if (std::string(shape) == "tiny") {
