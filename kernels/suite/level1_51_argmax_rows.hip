@@ -3,7 +3,7 @@
 // waves share the rows. K0 is argmax_rows.
 #include "common.h"
 
-constexpr uint waves = 16, unroll = 8;
+constexpr uint waves = 8, unroll = 8;
 
 /// What comes later wins if it is larger, or the first NaN.
 __inline_device__ bool wins(float later, float best) {

@@ -24,6 +24,7 @@ class SuiteRun {
     std::string name, shape, target = "gfx942";
     uint64_t seed = 0;
     std::function<void(oracle::LaunchSpec&)> change = {}; // of the launch file
+    std::vector<std::string> workgroups = {}; // only these by linear index, as expressions; none: all
   };
 
   explicit SuiteRun(const Options& options) : options_(options) { result_ = run(); }
@@ -43,11 +44,14 @@ class SuiteRun {
     return static_cast<size_t>(
         oracle::evaluate_integer(name, plan_.sizes, 0, std::numeric_limits<int64_t>::max()).value());
   }
-  /// All elements of a buffer, as they are now.
+  /// Elements of a buffer, as they are now: all, or some of them.
   std::vector<double> values(const std::string& buffer) const {
+    return values(buffer, 0, plan_.buffers[plan_.find(buffer).value()].layout.count());
+  }
+  std::vector<double> values(const std::string& buffer, size_t first, size_t count) const {
     const size_t index = plan_.find(buffer).value();
     const oracle::Layout& layout = plan_.buffers[index].layout;
-    const auto codes = memory_->codes(index, 0, layout.count()).value();
+    const auto codes = memory_->codes(index, first, count).value();
     std::vector<double> list(codes.size());
     for (size_t i = 0; i < list.size(); ++i) list[i] = oracle::decode(layout.type(), codes[i]);
     return list;
@@ -67,7 +71,9 @@ class SuiteRun {
                                         ".toml"));
     if (options_.change) options_.change(spec);
     ASMEVO_TRY(plan_, oracle::LaunchPlan::make(std::move(spec), options_.shape, options_.seed));
-    ASMEVO_TRY(device_, device::EmulatedDevice::create(object.target()));
+    device::EmulatorOptions emulator;
+    for (const std::string& workgroup : options_.workgroups) emulator.workgroups.push_back(size(workgroup));
+    ASMEVO_TRY(device_, device::EmulatedDevice::create(object.target(), std::move(emulator)));
     ASMEVO_TRY(module_, device_->load(std::make_shared<const codeobject::CodeObject>(std::move(object))));
     ASMEVO_TRY(memory_, oracle::LaunchMemory::create(plan_, *device_));
     ASMEVO_TRY(report_, oracle::run_launch(plan_, *memory_, *module_));
@@ -84,10 +90,9 @@ class SuiteRun {
 };
 
 /// Every element within `absolute + relative * |reference|`. NaN equals NaN, an infinity itself.
-inline void expect_close(const SuiteRun& run, const std::string& buffer, const std::vector<double>& reference,
-                         double relative, double absolute = 0) {
-  const std::vector<double> got = run.values(buffer);
-  ASSERT_EQ(got.size(), reference.size()) << run.label() << ": " << buffer;
+inline void expect_close(const std::string& label, const std::vector<double>& got,
+                         const std::vector<double>& reference, double relative, double absolute = 0) {
+  ASSERT_EQ(got.size(), reference.size()) << label;
   size_t wrong = 0, worst = 0;
   double worst_excess = 0;
   for (size_t i = 0; i < got.size(); ++i) {
@@ -97,8 +102,11 @@ inline void expect_close(const SuiteRun& run, const std::string& buffer, const s
     if (excess <= 1) continue;
     if (wrong++ == 0 || !(excess <= worst_excess)) worst = i, worst_excess = excess;
   }
-  EXPECT_EQ(wrong, 0U) << run.label() << ": " << buffer << "[" << worst << "] is " << got[worst] << ", not "
-                       << reference[worst];
+  EXPECT_EQ(wrong, 0U) << label << "[" << worst << "] is " << got[worst] << ", not " << reference[worst];
+}
+inline void expect_close(const SuiteRun& run, const std::string& buffer, const std::vector<double>& reference,
+                         double relative, double absolute = 0) {
+  expect_close(run.label() + ": " + buffer, run.values(buffer), reference, relative, absolute);
 }
 
 /// Everything, not just what is quick: ./check --full.
