@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 
 namespace asmevo::emulator::conformance {
@@ -19,7 +20,9 @@ TEST(conformance, vectors_pass_but_for_those_judged_wrong) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_GT(report->passed, 2900U);
   for (const Outcome& o : report->outcomes)
-    if (o.kind == Kind::Failed) EXPECT_THAT(o.text, HasSubstr("(judged wrong")) << o.id;
+    if (o.kind == Kind::Failed) {
+      EXPECT_THAT(o.text, HasSubstr("(judged wrong")) << o.id;
+    }
 }
 
 TEST(conformance, no_vector_of_hardware_fails_or_is_an_exception) {
@@ -85,7 +88,7 @@ TEST_F(Files, a_vector_that_is_none_fails_with_the_reason) {
   EXPECT_THAT(failure(with(R"("s0":"0x5")", R"("v0":{"64":"0x5"})")), HasSubstr("a lane beyond 63"));
   EXPECT_THAT(failure(with(R"("s0":"0x5")", R"("v0":{"4294967296":"0x0"})")), HasSubstr("a lane beyond 63"));
   EXPECT_THAT(failure(with(R"("s0":"0x5"},"origin":"model")", R"("s0":"0x6"},"origin":7)")),
-              HasSubstr("expected 0x6"));
+              HasSubstr("not a vector"));
   EXPECT_THAT(failure(with(R"("init":{)", R"("mem":{"size":-1},"init":{)")), HasSubstr("not a vector"));
   EXPECT_THAT(failure(with("s_mov_b32 s0, 5\"", "s_mov_b32 s0, v5\"")), HasSubstr("line 1"));
   EXPECT_THAT(failure(with("gfx942", "gfx1030")), HasSubstr("gfx1030"));
