@@ -21,11 +21,12 @@ struct Int4Side {
     scales = s + static_cast<uint64>(row) * groups;
     zeros = z + static_cast<uint64>(row) * groups;
   }
-  __device__ void fetch(uint at, uint k) {
+  __device__ void fetch(uint at) { fetch_rest(at, at + Tile::block_k); }
+  __device__ void fetch_rest(uint at, uint k) {
 #pragma unroll
     for (uint i = 0; i < 2; ++i) {
       const uint word = at / 8 + lane_x() % 2 * 2 + i;
-      words[i] = word < k / 8 ? codes[word] : 0;
+      words[i] = word < k / 8 ? codes[word] : 0; // for a whole block that is always so
     }
     scale = scales[at / 128];
     zero = zeros[at / 128];

@@ -51,24 +51,37 @@ class MatrixTile {
     multiply(lds, x_side, w_side, k, [](uint) {});
   }
 
-  /// The same with operands from elsewhere: fetch(at, k) brings elements from `at` on into registers, put()
-  /// writes them to LDS. `added` is called with `at` after each block_k of k.
+  /// The same with operands from elsewhere: fetch(at) brings block_k elements from `at` on into registers,
+  /// fetch_rest(at, k) those that there are, with zeros behind them, and put() writes them to LDS. `added` is
+  /// called with `at` after each block_k of k.
   template <class X, class W, class Added>
   __device__ void multiply(Storage& lds, X& x_side, W& w_side, uint k, Added added) {
-    x_side.fetch(0, k);
-    w_side.fetch(0, k);
-    for (uint at = 0; at < k; at += block_k) {
+    const uint whole = k / block_k * block_k;
+    if (whole > 0) {
+      x_side.fetch(0);
+      w_side.fetch(0);
+    }
+    for (uint at = 0; at < whole; at += block_k) {
       barrier();
       x_side.put(lds.x);
       w_side.put(lds.w);
       barrier();
-      if (at + block_k < k) {
-        x_side.fetch(at + block_k, k);
-        w_side.fetch(at + block_k, k);
+      if (at + block_k < whole) {
+        x_side.fetch(at + block_k);
+        w_side.fetch(at + block_k);
       }
       add(lds);
       added(at);
     }
+    if (whole == k) return;
+    x_side.fetch_rest(whole, k);
+    w_side.fetch_rest(whole, k);
+    barrier();
+    x_side.put(lds.x);
+    w_side.put(lds.w);
+    barrier();
+    add(lds);
+    added(whole);
   }
 
   /// The row of X that the lane has of tile `tm`; the first of the four columns it has in places 4 * group to
@@ -115,20 +128,19 @@ class MatrixTile {
     __device__ static uint place(uint i) { return index(i) % chunks * chunk; }
     __device__ static bool used(uint i) { return total % threads == 0 || index(i) < total; }
 
-    __device__ void fetch(uint at, uint k) {
-      using Elements = Packed<Element, chunk>;
-      typedef Elements Loose __attribute__((aligned(sizeof(Element))));
+    __device__ void fetch(uint at) {
+      typedef Packed<Element, chunk> Loose __attribute__((aligned(sizeof(Element))));
+#pragma unroll
+      for (uint i = 0; i < count; ++i)
+        if (used(i)) held[i] = __builtin_bit_cast(Chunk, *reinterpret_cast<const Loose*>(from[i] + at));
+    }
+    __device__ void fetch_rest(uint at, uint k) {
 #pragma unroll
       for (uint i = 0; i < count; ++i) {
-        if (!used(i)) continue;
-        if (at + block_k <= k) {
-          held[i] = __builtin_bit_cast(Chunk, *reinterpret_cast<const Loose*>(from[i] + at));
-          continue;
-        }
-        Elements some = {};
+        Packed<Element, chunk> some = {};
 #pragma unroll
         for (uint e = 0; e < chunk; ++e)
-          if (at + place(i) + e < k) some[e] = from[i][at + e];
+          if (used(i) && at + place(i) + e < k) some[e] = from[i][at + e];
         held[i] = __builtin_bit_cast(Chunk, some);
       }
     }
