@@ -40,6 +40,7 @@ void add_diff(Context&);
 void add_check(Context&);
 void add_conformance(Context&);
 void add_run(Context&);
+void add_verify(Context&);
 void add_completions(Context&);
 
 /// Prints JSON as one document, indented, followed by a newline.

@@ -7,6 +7,8 @@
 #include "cli/unimplemented.h"
 #include "device/emulated_device.h"
 #include "emulator/trace.h"
+#include "oracle/capture.h"
+#include "oracle/verify.h"
 
 #include <algorithm>
 #include <charconv>
@@ -21,12 +23,13 @@ constexpr uint64_t most_dump_bytes = uint64_t{1} << 32;
 constexpr size_t most_workgroups = 1'000'000;
 
 struct Options {
-  std::string file, launch, shape, target, kernel, workgroups, dump, trace_pc;
+  std::string file, launch, shape, target, kernel, workgroups, dump, capture, trace_pc;
   std::vector<std::string> print;
   uint64_t seed = 0, schedule = 0, max_steps = uint64_t{1} << 32, trace_most = 100'000;
   unsigned threads = 0;
   double time_limit = 0;
-  bool trace = false, list_unimplemented = false;
+  uint64_t capture_launch = 1;
+  bool trace = false, list_unimplemented = false, capture_after = false;
   std::optional<uint64_t> trace_workgroup;
   std::optional<uint32_t> trace_wave;
   std::optional<unsigned> trace_lane;
@@ -127,6 +130,41 @@ Status dump(const oracle::LaunchMemory& memory, const std::string& folder) {
   return {};
 }
 
+// A launch of the file as a capture, in place of running it.
+Result<Answer> save_capture(const Options& options, bool json) {
+  ASMEVO_TRY(Bytes bytes, load_object(options.file, options.target));
+  Result<std::shared_ptr<const oracle::Subject>> k0 = oracle::Subject::open(std::move(bytes));
+  if (!k0) return failed(k0.error(), options.file);
+  ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options.launch));
+  ASMEVO_CHECK(check_target(spec, options, (*k0)->object().target()));
+  ASMEVO_TRY(const oracle::LaunchPlan plan,
+             oracle::LaunchPlan::make(std::move(spec), options.shape, options.seed));
+  oracle::LowerOptions lower;
+  lower.kernel = options.kernel;
+  lower.threads = options.threads;
+  lower.most_instructions = options.max_steps;
+  lower.most_cases = options.capture_launch;
+  ASMEVO_TRY(std::vector<oracle::Case> cases, oracle::lower(plan, oracle::object_of(*k0), lower));
+  if (cases.size() < options.capture_launch)
+    return bad_input("--capture-launch: {}; {} launches {} kernels", options.capture_launch, options.launch,
+                     cases.size());
+  oracle::Case& chosen = cases.back();
+  if (options.capture_after) ASMEVO_CHECK(oracle::record_after(chosen, *k0, options.threads));
+  ASMEVO_CHECK(oracle::write_capture(chosen, options.capture));
+  if (json)
+    print_json({{"written", options.capture},
+                {"kernel", chosen.kernel},
+                {"launch", options.capture_launch},
+                {"regions", chosen.before->regions().size()},
+                {"views", chosen.views.size()},
+                {"after", options.capture_after}});
+  else
+    fmt::print("{}: launch {}, kernel {}, {} buffers{}\n", options.capture, options.capture_launch,
+               printable(chosen.kernel), chosen.views.size(),
+               options.capture_after ? ", and what it left" : "");
+  return Answer::Yes;
+}
+
 // One run: the device with its observers, the memory, the report.
 class Run {
  public:
@@ -205,6 +243,7 @@ Result<Answer> run(const Options& options, bool json) {
   if (options.list_unimplemented) return list_unimplemented(options.file, options.target, json);
   if (options.file.empty()) return bad_input("run: K is required");
   if (options.launch.empty()) return bad_input("run: --launch is required");
+  if (!options.capture.empty()) return save_capture(options, json);
   return Run(options, json).run();
 }
 
@@ -235,6 +274,13 @@ void add_run(Context& context) {
   verb->add_option("--print", options->print, "buffer to print, and how many elements; may be given again")
       ->type_name("BUFFER[:N]");
   verb->add_option("--dump", options->dump, "write out and inout buffers into this folder")->type_name("DIR");
+  verb->add_option("--save-capture", options->capture,
+                   "write a launch as a capture into this new folder, in place of running it")
+      ->type_name("DIR");
+  verb->add_option("--capture-launch", options->capture_launch, "which launch of the file, from 1")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  verb->add_flag("--capture-after", options->capture_after, "with what the kernel leaves");
   verb->add_option("--seed", options->seed, "mixed into the seeds of random buffers")->capture_default_str();
   verb->add_option("--schedule", options->schedule, "seed of the waves' interleaving; 0: in turn")
       ->capture_default_str();

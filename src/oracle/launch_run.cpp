@@ -62,7 +62,7 @@ class Runner {
   }
 
  private:
-  bool going() const { return report_.outcome.completed(); }
+  bool going() const { return !stopped_ && report_.outcome.completed(); }
 
   Status read_metadata() {
     if (const auto& metadata = module_.object().metadata()) {
@@ -168,6 +168,11 @@ class Runner {
   Status launch(const StepSpec& s, const std::string& name, const device::LaunchShape& shape,
                 const device::LaunchArguments& arguments) {
     if (options_.starting) options_.starting(name, shape);
+    if (options_.before_launch) {
+      ASMEVO_TRY(const bool go_on, options_.before_launch(name, shape, arguments));
+      stopped_ = !go_on;
+      if (stopped_) return {};
+    }
     Result<device::LaunchOutcome> outcome = memory_.device().launch(module_, name, shape, arguments);
     if (!outcome)
       return failed(outcome.error(),
@@ -268,6 +273,7 @@ class Runner {
   std::vector<codeobject::KernelMetadata> kernels_;
   LaunchReport report_;
   uint64_t steps_ = 0, instructions_ = 0;
+  bool stopped_ = false;
   std::map<std::string, uint64_t> families_;
 };
 

@@ -9,6 +9,10 @@ struct LaunchRunOptions {
   std::string kernel; // in place of what the steps say; empty: as they say
   /// Before each launch; for progress.
   std::function<void(const std::string& kernel, const device::LaunchShape&)> starting;
+  /// Before each launch, with memory as the kernel will find it. False: the run ends here, as if completed.
+  std::function<Result<bool>(const std::string& kernel, const device::LaunchShape&,
+                             const device::LaunchArguments&)>
+      before_launch;
 };
 
 /// Launches of one kernel with the same grid, one right after another.

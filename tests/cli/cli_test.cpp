@@ -20,9 +20,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const std::vector<std::string> verbs = {"inspect", "extract",     "embed",   "recover",
-                                        "rebuild", "roundtrip",   "abidiff", "diff",
-                                        "check",   "conformance", "run",     "completions"};
+const std::vector<std::string> verbs = {"inspect",   "extract", "embed",      "recover", "rebuild",
+                                        "roundtrip", "abidiff", "diff",       "check",   "conformance",
+                                        "run",       "verify",  "completions"};
 
 // A launch of saxpy, in `folder`.
 std::string launch_file(const TemporaryFolder& folder) {
@@ -79,7 +79,12 @@ std::vector<std::vector<std::string>> readers(const std::string& input, const Te
           {"check", input},
           {"run", input, "--launch", launch_file(folder)},
           {"run", input, "--list-unimplemented"},
-          {"run", good, "--launch", input}};
+          {"run", good, "--launch", input},
+          {"run", input, "--launch", launch_file(folder), "--save-capture", out},
+          {"verify", input, good, "--launch", launch_file(folder)},
+          {"verify", good, input, "--launch", launch_file(folder)},
+          {"verify", good, good, "--launch", input},
+          {"verify", good, good, "--capture", input}};
 }
 
 TEST(Cli, SaysItsVersion) {

@@ -1,0 +1,252 @@
+#include "base/progress.h"
+#include "cli/cli.h"
+#include "cli/load.h"
+#include "oracle/capture.h"
+#include "oracle/verify.h"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+namespace asmevo::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using oracle::CaseReport;
+using oracle::Outcome;
+
+constexpr uint64_t default_sample = 64; // workgroups; corners are 8 of them
+
+struct Options {
+  std::string k0, candidate, launch, capture, shape, target, kernel, rule = "scaled", workgroups;
+  unsigned seeds = 3, schedules = 8, threads = 0;
+  uint64_t max_steps = uint64_t{1} << 32;
+};
+
+Result<std::shared_ptr<const oracle::Subject>> open_subject(const std::string& file,
+                                                            const std::string& target) {
+  ASMEVO_TRY(Bytes bytes, load_object(file, target));
+  auto subject = oracle::Subject::open(std::move(bytes));
+  if (!subject) return failed(subject.error(), file);
+  return subject;
+}
+
+Result<uint64_t> sample_in(std::string_view text) {
+  if (text.empty() || text == "all") return 0;
+  if (text == "sample") return default_sample;
+  constexpr std::string_view prefix = "sample:";
+  uint64_t count = 0;
+  const std::string_view digits = text.starts_with(prefix) ? text.substr(prefix.size()) : "";
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (digits.empty() || parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() ||
+      count == 0 || count > 1'000'000)
+    return bad_input("--workgroups: '{}' is not all, sample or sample:N", printable(text));
+  return count;
+}
+
+class Verify {
+ public:
+  Verify(const Options& options, bool json) : options_(options), json_(json) {}
+
+  Result<Answer> run() {
+    if (options_.launch.empty() == options_.capture.empty())
+      return bad_input("verify: one of --launch and --capture is required");
+    ASMEVO_TRY(verify_.rule, oracle::rule_named(options_.rule));
+    ASMEVO_TRY(verify_.sample, sample_in(options_.workgroups));
+    verify_.schedules = options_.schedules;
+    verify_.threads = options_.threads;
+    verify_.most_instructions = options_.max_steps;
+    ASMEVO_TRY(k0_, open_subject(options_.k0, options_.target));
+    ASMEVO_TRY(candidate_, open_subject(options_.candidate, options_.target));
+    ASMEVO_TRY(static_, oracle::compare_statically(*k0_, *candidate_));
+    outcome_ = static_.outcome;
+    if (outcome_ == Outcome::Equivalent) ASMEVO_CHECK(run_cases());
+    if (json_)
+      print_as_json();
+    else
+      print_text();
+    return outcome_ == Outcome::Equivalent ? Answer::Yes : Answer::No;
+  }
+
+ private:
+  Status run_cases() {
+    if (!options_.capture.empty()) {
+      ASMEVO_TRY(const oracle::Case c, oracle::read_capture(options_.capture));
+      if (c.target.gfx != k0_->object().target().gfx)
+        return bad_input("{}: for {}; {} is for {}", options_.capture, c.target.name(), options_.k0,
+                         k0_->object().target().name());
+      return run_case(c);
+    }
+    Progress progress("verify", options_.seeds);
+    for (unsigned seed = 0; seed < options_.seeds && outcome_ == Outcome::Equivalent; ++seed) {
+      ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options_.launch));
+      ASMEVO_CHECK(check_target(spec));
+      ASMEVO_TRY(const auto plan, oracle::LaunchPlan::make(std::move(spec), options_.shape, seed));
+      oracle::LowerOptions lower;
+      lower.kernel = options_.kernel;
+      lower.name = fmt::format("seed {}", seed);
+      lower.threads = options_.threads;
+      lower.most_instructions = options_.max_steps;
+      ASMEVO_TRY(const auto cases, oracle::lower(plan, oracle::object_of(k0_), lower));
+      verify_.seed = seed;
+      // K0's orders of waves are tried with the first inputs, the candidate's with all.
+      if (seed != 0) verify_.schedules = 1;
+      for (const oracle::Case& c : cases) {
+        ASMEVO_CHECK(run_case(c));
+        if (outcome_ != Outcome::Equivalent) break;
+      }
+      progress.step();
+    }
+    return {};
+  }
+
+  Status check_target(const oracle::LaunchSpec& spec) const {
+    const std::string_view target = k0_->object().target().name();
+    if (spec.targets.empty() || std::ranges::find(spec.targets, target) != spec.targets.end()) return {};
+    return bad_input("{}: targets: for {}; {} is for {}", spec.file, fmt::join(spec.targets, ", "),
+                     options_.k0, target);
+  }
+
+  Status run_case(const oracle::Case& c) {
+    ASMEVO_TRY(CaseReport report, oracle::verify_case(c, k0_, candidate_, verify_));
+    outcome_ = report.outcome;
+    cases_.push_back(std::move(report));
+    return {};
+  }
+
+  void print_text() const {
+    for (const codeobject::AbiDifference& d : static_.abi.differences)
+      if (d.frozen)
+        fmt::print("abi: {}: {}: {} -> {}\n", printable(d.where), printable(d.field), printable(d.k0),
+                   printable(d.candidate));
+    for (const std::string& finding : static_.findings) fmt::print("check: {}\n", printable(finding, 1000));
+    for (const CaseReport& c : cases_) print_case(c);
+    const size_t good =
+        static_cast<size_t>(std::ranges::count(cases_, Outcome::Equivalent, &CaseReport::outcome));
+    fmt::print("{}: {} case{}, {} equivalent", oracle::name(outcome_), cases_.size(),
+               cases_.size() == 1 ? "" : "s", good);
+    const auto sampled = std::ranges::count_if(cases_, [](const CaseReport& c) { return !c.sample.empty(); });
+    if (sampled != 0) fmt::print(", {} by sampled workgroups", sampled);
+    fmt::print("\n");
+  }
+
+  void print_case(const CaseReport& c) const {
+    fmt::print("{}: {}", printable(c.name), oracle::name(c.outcome));
+    if (!c.sample.empty()) fmt::print(", {} of {} workgroups", c.sample.size(), c.workgroups);
+    fmt::print("; {} instructions, K0 {}\n", c.candidate_instructions, c.k0_instructions);
+    for (const oracle::ViewReport& b : c.buffers) {
+      const oracle::BufferComparison& r = b.comparison;
+      if (r.different == 0) continue;
+      fmt::print("  {} {}: {} of {} elements differ; cosine {:.8f}, max difference {:.6g} ({:.6g} relative); "
+                 "scaled {}, paper {}{}\n",
+                 printable(b.name), oracle::name_of(b.type), r.different, r.elements, r.cosine,
+                 r.max_absolute, r.max_relative, r.scaled ? "equal" : "not equal",
+                 r.paper ? "equal" : "not equal",
+                 r.ulp_exceeds_paper ? " (one unit in the last place exceeds its bound)" : "");
+    }
+    for (const std::string& note : c.notes) fmt::print("  note: {}\n", printable(note, 400));
+    if (!c.text.empty()) fmt::print("  {}\n", printable(c.text, 1000));
+  }
+
+  static Json element(const oracle::ElementDifference& d, const oracle::ElementType& t) {
+    return {{"index", d.index}, {"k0", show(t, d.k0)}, {"candidate", show(t, d.candidate)}};
+  }
+
+  static Json as_json(const oracle::ViewReport& b) {
+    const oracle::BufferComparison& r = b.comparison;
+    Json json = {{"name", b.name},
+                 {"dtype", oracle::name_of(b.type)},
+                 {"scaled", r.scaled},
+                 {"paper", r.paper},
+                 {"elements", r.elements},
+                 {"different", r.different},
+                 {"beyond", r.beyond},
+                 {"specials", r.specials},
+                 {"unwritten", r.unwritten},
+                 {"overwritten", r.overwritten},
+                 {"nondeterministic", b.nondeterministic},
+                 {"in_spread", r.in_spread},
+                 {"cosine", r.cosine},
+                 {"max_difference", r.max_absolute},
+                 {"max_relative_difference", r.max_relative},
+                 {"ulp_exceeds_paper", r.ulp_exceeds_paper},
+                 {"ulp_histogram", r.ulps}};
+    if (r.first) json["first"] = element(*r.first, b.type);
+    if (r.worst) json["worst"] = element(*r.worst, b.type);
+    return json;
+  }
+
+  void print_as_json() const {
+    Json document = {{"k0", options_.k0},
+                     {"candidate", options_.candidate},
+                     {"rule", oracle::name(verify_.rule)},
+                     {"outcome", oracle::name(outcome_)}};
+    Json abi = Json::array(), cases = Json::array();
+    for (const codeobject::AbiDifference& d : static_.abi.differences)
+      if (d.frozen)
+        abi.push_back({{"where", d.where}, {"field", d.field}, {"k0", d.k0}, {"candidate", d.candidate}});
+    for (const CaseReport& c : cases_) {
+      Json buffers = Json::array();
+      for (const oracle::ViewReport& b : c.buffers) buffers.push_back(as_json(b));
+      cases.push_back({{"name", c.name},
+                       {"outcome", oracle::name(c.outcome)},
+                       {"text", c.text},
+                       {"buffer", c.buffer},
+                       {"workgroups", c.workgroups},
+                       {"sample", c.sample},
+                       {"k0_instructions", c.k0_instructions},
+                       {"candidate_instructions", c.candidate_instructions},
+                       {"buffers", buffers},
+                       {"notes", c.notes}});
+    }
+    document["abi"] = abi;
+    document["findings"] = static_.findings;
+    document["cases"] = cases;
+    print_json(document);
+  }
+
+  const Options& options_;
+  bool json_;
+  oracle::VerifyOptions verify_;
+  std::shared_ptr<const oracle::Subject> k0_, candidate_;
+  oracle::StaticVerdict static_;
+  Outcome outcome_ = Outcome::Equivalent;
+  std::vector<CaseReport> cases_;
+};
+
+} // namespace
+
+void add_verify(Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      add_verb(context, "verify", "whether a candidate does what K0 does (exit 1 where it does not)",
+               "asmevo verify k0.co candidate.co --launch launch.toml");
+  verb->add_option("K0", options->k0, "the original")->required();
+  verb->add_option("CANDIDATE", options->candidate, "what is to replace it")->required();
+  verb->add_option("--launch", options->launch, "launch file (docs/launch-spec.md)")->type_name("FILE");
+  verb->add_option("--capture", options->capture, "recorded dispatch (docs/captures.md)")->type_name("DIR");
+  verb->add_option("--shape", options->shape, "set of sizes in the launch file")->type_name("NAME");
+  verb->add_option("--target", options->target, "the objects for this target id, where files hold several")
+      ->type_name("ID");
+  verb->add_option("--kernel", options->kernel, "kernel to run, in place of the launch file's")
+      ->type_name("NAME");
+  verb->add_option("--rule", options->rule, "scaled or paper")->capture_default_str();
+  verb->add_option("--seeds", options->seeds, "inputs to try, made from seeds 0, 1, ...")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--schedules", options->schedules, "runs of K0 with its waves in other orders")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  verb->add_option("--workgroups", options->workgroups, "all, sample (64 of them) or sample:N")
+      ->type_name("WHICH");
+  verb->add_option("--threads", options->threads, "threads; 0: one a core")->capture_default_str();
+  verb->add_option("--max-steps", options->max_steps,
+                   "instructions of a workgroup before it counts as hanging")
+      ->capture_default_str();
+  verb->callback([&context, options] {
+    context.action = [&context, options] { return Verify(*options, context.json).run(); };
+  });
+}
+
+} // namespace asmevo::cli

@@ -1,0 +1,79 @@
+#include "oracle/case.h"
+
+#include "base/hash.h"
+#include "oracle/launch_run.h"
+
+#include <algorithm>
+
+namespace asmevo::oracle {
+
+namespace {
+
+bool has_one_launch(const std::vector<StepSpec>& steps) {
+  const auto launches = [](const StepSpec& s) { return s.kind == StepSpec::Kind::Launch; };
+  const auto loops = [](const StepSpec& s) { return s.kind == StepSpec::Kind::Repeat; };
+  return std::ranges::none_of(steps, loops) && std::ranges::count_if(steps, launches) == 1;
+}
+
+std::vector<CaseView> views_of(const LaunchMemory& memory) {
+  std::vector<CaseView> views;
+  const std::vector<PlannedBuffer>& buffers = memory.plan().buffers;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    // Another view of the same memory would judge rounded floats as integers, or the other way round.
+    if (buffers[i].alias || buffers[i].bytes == 0) continue;
+    views.push_back({buffers[i].name, memory.address(i), buffers[i].layout, buffers[i].role});
+  }
+  return views;
+}
+
+} // namespace
+
+uint64_t Case::workgroups() const {
+  uint64_t count = 1;
+  for (size_t d = 0; d < 3; ++d) count *= (shape.grid[d] + shape.workgroup[d] - 1) / shape.workgroup[d];
+  return count;
+}
+
+Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const codeobject::CodeObject> k0,
+                                const LowerOptions& options) {
+  device::EmulatorOptions emulator;
+  emulator.threads = options.threads;
+  emulator.most_instructions = options.most_instructions;
+  ASMEVO_TRY(const auto device, device::EmulatedDevice::create(k0->target(), emulator));
+  // Memory before code: buffers lie at the same addresses whatever the size of the code.
+  ASMEVO_TRY(const auto memory, LaunchMemory::create(plan, *device));
+  const auto without_code = device->memory().regions();
+  ASMEVO_TRY(const auto module, device->load(k0));
+  std::vector<uint64_t> code;
+  for (const emulator::RegionInfo& r : device->memory().regions())
+    if (std::ranges::find(without_code, r.address, &emulator::RegionInfo::address) == without_code.end())
+      code.push_back(r.address);
+
+  Case common;
+  common.target = k0->target();
+  common.views = views_of(*memory);
+  common.object_hash = content_hash(k0->bytes());
+  const bool only_one = has_one_launch(plan.spec.steps);
+  std::vector<Case> cases;
+  LaunchRunOptions run;
+  run.kernel = options.kernel;
+  run.before_launch = [&](const std::string& kernel, const device::LaunchShape& shape,
+                          const device::LaunchArguments& arguments) -> Result<bool> {
+    if (cases.size() == options.most_cases) return false;
+    Case& c = cases.emplace_back(common);
+    c.name = fmt::format("{}launch {}", options.name.empty() ? "" : options.name + ", ", cases.size());
+    c.kernel = kernel;
+    c.shape = shape;
+    c.arguments = arguments;
+    auto before = std::make_shared<emulator::AddressSpace>(device->memory().fork());
+    for (const uint64_t address : code) before->unmap(address);
+    c.before = std::move(before);
+    return !only_one;
+  };
+  ASMEVO_TRY(const LaunchReport report, run_launch(plan, *memory, *module, run));
+  if (!report.outcome.completed()) return bad_input("K0 itself: {}", report.outcome.text);
+  if (cases.empty()) return bad_input("{}: launches nothing", plan.spec.file);
+  return cases;
+}
+
+} // namespace asmevo::oracle

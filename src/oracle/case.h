@@ -1,0 +1,48 @@
+// A case: one dispatch with everything it needs. What a launch file says lowers to cases, one a launch, with
+// memory as the launches before left it; a recorded dispatch (capture.h) is one. A candidate is run from the
+// same memory as K0, and what both leave is compared.
+#pragma once
+
+#include "device/emulated_device.h"
+#include "oracle/launch_plan.h"
+
+namespace asmevo::oracle {
+
+/// How some of the memory is to be understood.
+struct CaseView {
+  std::string name;
+  uint64_t address = 0;
+  Layout layout;
+  Role role = Role::InOut;
+};
+
+struct Case {
+  std::string name; // "seed 1, launch 2": for messages
+  isa::Target target;
+  std::string kernel;
+  device::LaunchShape shape;
+  device::LaunchArguments arguments;
+  /// Memory before the dispatch, code objects and the kernarg segment aside. Runs fork it.
+  std::shared_ptr<const emulator::AddressSpace> before;
+  std::vector<CaseView> views; // memory that none covers is opaque bytes
+  /// What K0 left there where it was recorded; null: K0 is run to find out.
+  std::shared_ptr<const emulator::AddressSpace> after;
+  std::string object_hash; // of the code object it was made with
+
+  uint64_t workgroups() const;
+};
+
+struct LowerOptions {
+  std::string kernel;     // in place of what the steps say
+  std::string name;       // of the cases, in front of the launch's number
+  size_t most_cases = 16; // of more launches, the first ones
+  unsigned threads = 0;
+  uint64_t most_instructions = uint64_t{1} << 32;
+};
+
+/// The launches of a plan as cases. Runs K0 for those behind the first. BadInput where K0 itself faults,
+/// hangs or damages guards before the last of them; otherwise as run_launch.
+Result<std::vector<Case>> lower(const LaunchPlan&, std::shared_ptr<const codeobject::CodeObject> k0,
+                                const LowerOptions& = {});
+
+} // namespace asmevo::oracle

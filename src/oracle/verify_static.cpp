@@ -1,0 +1,68 @@
+// What is known of a candidate without running it: its interface and its hazards, against K0's.
+#include "oracle/verify.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace asmevo::oracle {
+
+namespace {
+
+using program::Finding;
+using program::Function;
+
+std::vector<Finding> findings_of(const Subject& subject, const Function& function) {
+  program::CheckOptions options;
+  options.possible = true; // K0 did not have it: worth a refusal
+  if (const codeobject::Kernel* kernel = subject.object().find_kernel(function.name)) {
+    const isa::Target& target = subject.object().target();
+    options.allocated_vgprs = codeobject::allocated_vgprs(kernel->descriptor, target);
+    options.accum_offset = codeobject::accum_offset(kernel->descriptor, target);
+    options.allocated_sgprs = codeobject::allocated_sgprs(kernel->descriptor, target);
+    options.lds_bytes = kernel->descriptor.group_segment_fixed_size;
+  }
+  const program::Cfg cfg = program::Cfg::build(subject.program(), function);
+  return program::check(subject.program(), function, cfg, options);
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Subject>> Subject::open(Bytes bytes) {
+  ASMEVO_TRY(const codeobject::CodeObject object, codeobject::CodeObject::parse(bytes));
+  auto subject = std::make_shared<Subject>();
+  ASMEVO_TRY(subject->codec_, isa::Codec::create(object.target()));
+  ASMEVO_TRY(subject->original_, rebuild::Original::open(std::move(bytes), *subject->codec_));
+  return subject;
+}
+
+std::shared_ptr<const codeobject::CodeObject> object_of(std::shared_ptr<const Subject> subject) {
+  const codeobject::CodeObject* object = &subject->object();
+  return {std::move(subject), object};
+}
+
+Result<StaticVerdict> compare_statically(const Subject& k0, const Subject& candidate) {
+  const program::Program &a = k0.program(), &b = candidate.program();
+  if (a.target.gfx != b.target.gfx)
+    return bad_input("K0 is for {}, the candidate for {}", a.target.name(), b.target.name());
+  StaticVerdict verdict;
+  verdict.abi = codeobject::abi_diff(k0.object(), candidate.object());
+  if (!verdict.abi.compatible()) {
+    verdict.outcome = Outcome::AbiInvalid;
+    return verdict;
+  }
+  for (const Function& function : b.functions) {
+    const Function* original = a.find_function(function.name);
+    std::vector<Finding> before;
+    if (original != nullptr) before = findings_of(k0, *original);
+    std::vector<Finding> fresh = program::new_findings(a, before, b, findings_of(candidate, function));
+    if (original != nullptr)
+      std::ranges::move(program::removed_barriers(a, *original, b, function), std::back_inserter(fresh));
+    for (const Finding& f : fresh)
+      verdict.findings.push_back(
+          fmt::format("{}: {}{}", function.name, f.possible ? "possible: " : "", f.message));
+  }
+  if (!verdict.findings.empty()) verdict.outcome = Outcome::Hazard;
+  return verdict;
+}
+
+} // namespace asmevo::oracle

@@ -1,0 +1,305 @@
+// Equivalent rewrites of sample kernels are accepted; wrong ones are rejected with the outcome that fits.
+#include "oracle/verified.h"
+#include "oracle/workgroup_sample.h"
+
+#include <gmock/gmock.h>
+
+namespace asmevo::oracle::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string saxpy = R"toml([[buffer]]
+name = "x"
+dtype = "f32"
+shape = 1000
+role = "in"
+init = {kind = "normal"}
+[[buffer]]
+name = "y"
+dtype = "f32"
+shape = 1000
+role = "inout"
+init = {kind = "normal"}
+[[arg]]
+dtype = "f32"
+value = 0.5
+[[arg]]
+buffer = "x"
+[[arg]]
+buffer = "y"
+[[arg]]
+dtype = "u32"
+value = 1000
+[[step]]
+kernel = "saxpy"
+grid = 4
+workgroup = 256
+)toml";
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string replace(const std::string& id, const std::string& text) {
+  return R"([{"first": ")" + id + R"(", "last": ")" + id + R"(", "text": ")" + text + R"("}])";
+}
+std::string insert(const std::string& id, const std::string& text) {
+  return R"([{"before": ")" + id + R"(", "text": ")" + text + R"("}])";
+}
+
+CaseReport verified(const std::string& launch, const Bytes& k0, const Bytes& candidate,
+                    const VerifyOptions& options = {}) {
+  const auto original = subject(k0);
+  CaseReport last;
+  for (const Case& c : cases_of(launch, original)) {
+    const auto report = verify_case(c, original, subject(candidate), options);
+    EXPECT_TRUE(report) << (report ? "" : report.error().message);
+    if (!report) return {};
+    last = *report;
+    if (last.outcome != Outcome::Equivalent) break;
+  }
+  return last;
+}
+
+class VerifySaxpy : public ::testing::Test {
+ protected:
+  Bytes with(const std::string& changes) const { return edited(k0_, "saxpy", changes); }
+  std::string id(const std::string& start) const { return find(k0_, "saxpy", start); }
+  CaseReport report(const std::string& changes, const VerifyOptions& options = {}) const {
+    return verified(saxpy, k0_, with(changes), options);
+  }
+  Bytes k0_ = sample_bytes("saxpy");
+};
+
+TEST_F(VerifySaxpy, K0IsEquivalentToItself) {
+  const CaseReport r = verified(saxpy, k0_, k0_);
+  EXPECT_EQ(r.outcome, Outcome::Equivalent) << r.text;
+  EXPECT_THAT(r.notes, IsEmpty());
+  ASSERT_EQ(r.buffers.size(), 2U);
+  EXPECT_EQ(r.buffers[1].comparison.elements, 1000U);
+  EXPECT_EQ(r.k0_instructions, r.candidate_instructions);
+  EXPECT_THAT(r.sample, IsEmpty());
+}
+
+TEST_F(VerifySaxpy, RewritesAreAccepted) {
+  // Moved, added without effect, another rounding of the same product and sum.
+  for (const std::string& change :
+       {insert("10", "v_mov_b32_e32 v1, 0"), insert(id("v_fmac_f32"), "s_nop 3\\nv_mov_b32_e32 v3, 7"),
+        replace(id("v_fmac_f32"), "v_mul_f32_e32 v4, s2, v4\\nv_add_f32_e32 v5, v5, v4")}) {
+    const CaseReport r = report(change);
+    EXPECT_EQ(r.outcome, Outcome::Equivalent) << change << ": " << r.text;
+  }
+}
+
+TEST_F(VerifySaxpy, WrongArithmeticDiverges) {
+  for (const char* text : {"v_sub_f32_e32 v5, v5, v4", "v_mul_f32_e32 v5, s2, v4", "v_mov_b32_e32 v5, 0",
+                           "v_add_f32_e32 v5, v5, v4"}) {
+    const CaseReport r = report(replace(id("v_fmac_f32"), text));
+    EXPECT_EQ(r.outcome, Outcome::Divergent) << text;
+    EXPECT_EQ(r.buffer, "y");
+    EXPECT_THAT(r.text, AllOf(HasSubstr("divergent: buffer 'y': first at 0: "), HasSubstr("candidate"),
+                              HasSubstr("cosine"), HasSubstr("max difference")));
+    EXPECT_FALSE(r.buffers[1].comparison.scaled);
+  }
+}
+
+TEST_F(VerifySaxpy, AStoreLeftOutDiverges) {
+  EXPECT_EQ(report(replace(id("global_store_dword"), "")).outcome, Outcome::Divergent);
+}
+
+TEST_F(VerifySaxpy, UpdatesTooSmallToSeeMustBeStored) {
+  const std::string tiny = replaced(saxpy, "value = 0.5", "value = 1e-6");
+  const Bytes without = with(replace(id("global_store_dword"), ""));
+  const CaseReport r = verified(tiny, k0_, without);
+  EXPECT_EQ(r.outcome, Outcome::Divergent);
+  EXPECT_GT(r.buffers[1].comparison.unwritten, 0U);
+  EXPECT_EQ(r.buffers[1].comparison.beyond, 0U);
+  EXPECT_EQ(verified(tiny, k0_, k0_).outcome, Outcome::Equivalent);
+}
+
+TEST_F(VerifySaxpy, WritesToInputsDiverge) {
+  const CaseReport r = report(insert(id("global_store_dword"), "global_store_dword v[2:3], v5, off"));
+  EXPECT_EQ(r.outcome, Outcome::Divergent) << r.text;
+  EXPECT_EQ(r.buffer, "x");
+}
+
+TEST_F(VerifySaxpy, WritesBesideABufferAreDamage) {
+  const CaseReport r =
+      report(insert(id("global_store_dword"), "global_store_dword v[0:1], v5, off offset:1024"));
+  EXPECT_EQ(r.outcome, Outcome::GuardDamaged) << r.text;
+  EXPECT_THAT(r.text, HasSubstr("guard behind y"));
+}
+
+TEST_F(VerifySaxpy, AccessesFarOutsideAreFaults) {
+  const CaseReport r = report(insert(id("global_store_dword"), "v_mov_b32_e32 v1, 0"));
+  EXPECT_EQ(r.outcome, Outcome::Fault) << r.text;
+}
+
+TEST_F(VerifySaxpy, EndlessLoopsHang) {
+  const CaseReport r = report(insert(id("v_fmac_f32"), "again:\\ns_branch again"));
+  EXPECT_EQ(r.outcome, Outcome::Hang) << r.text;
+}
+
+TEST_F(VerifySaxpy, WritesBetweenRowsAreDamage) {
+  const std::string rows = replaced(replaced(saxpy, "shape = 1000\nrole = \"inout\"",
+                                             "shape = [40, 20]\nstrides = [25, 1]\nrole = \"inout\""),
+                                    "value = 1000", "value = 20");
+  const CaseReport r = verified(
+      rows, k0_, with(insert(id("global_store_dword"), "global_store_dword v[0:1], v5, off offset:80")));
+  EXPECT_EQ(r.outcome, Outcome::GuardDamaged) << r.text;
+  EXPECT_THAT(r.text, HasSubstr("buffer 'y': byte 80, between its rows"));
+}
+
+TEST_F(VerifySaxpy, RulePaperCanBeTheGate) {
+  // Every output a ten-thousandth too large: within a thousandth of the elements, and of one another.
+  const Bytes scaled = with(insert(id("global_store_dword"), "v_mul_f32_e32 v5, 0x3f800347, v5"));
+  EXPECT_EQ(verified(saxpy, k0_, scaled).outcome, Outcome::Equivalent);
+  const std::string large =
+      replaced(replaced(saxpy, "init = {kind = \"normal\"}", "init = {kind = \"normal\", deviation = 1000}"),
+               "init = {kind = \"normal\"}", "init = {kind = \"normal\", deviation = 1000}");
+  EXPECT_EQ(verified(large, k0_, scaled).outcome, Outcome::Equivalent);
+  EXPECT_EQ(verified(large, k0_, scaled, {.rule = Rule::Paper}).outcome, Outcome::Divergent);
+}
+
+TEST_F(VerifySaxpy, SampledWorkgroupsAreTheSameForBoth) {
+  const CaseReport r = report(replace(id("v_fmac_f32"), "v_sub_f32_e32 v5, v5, v4"), {.sample = 2});
+  EXPECT_EQ(r.outcome, Outcome::Divergent);
+  const CaseReport same = verified(saxpy, k0_, k0_, {.sample = 2});
+  EXPECT_EQ(same.outcome, Outcome::Equivalent) << same.text;
+  EXPECT_THAT(same.sample, ::testing::ElementsAre(0, 3)); // the corners
+  EXPECT_EQ(same.workgroups, 4U);
+  EXPECT_EQ(same.k0_instructions, same.candidate_instructions);
+}
+
+TEST_F(VerifySaxpy, StaticCheckFindsWhatRunningDoesNot) {
+  const auto k0 = subject(k0_);
+  const auto same = compare_statically(*k0, *k0);
+  ASSERT_TRUE(same);
+  EXPECT_EQ(same->outcome, Outcome::Equivalent);
+  const Bytes without_wait = with(replace(id("s_waitcnt vmcnt(0)"), ""));
+  const auto verdict = compare_statically(*k0, *subject(without_wait));
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->outcome, Outcome::Hazard);
+  ASSERT_FALSE(verdict->findings.empty());
+  EXPECT_THAT(verdict->findings.front(), HasSubstr("saxpy: "));
+  const auto other = compare_statically(*k0, *subject(sample_bytes("reduce")));
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->outcome, Outcome::AbiInvalid);
+  EXPECT_FALSE(compare_statically(*k0, *subject(sample_bytes("saxpy", "gfx90a"))));
+}
+
+TEST_F(VerifySaxpy, WhatK0DoesWrongIsSaidOfK0) {
+  const auto original = subject(k0_);
+  const std::string short_y =
+      replaced(saxpy, "shape = 1000\nrole = \"inout\"", "shape = 999\nrole = \"inout\"");
+  const auto cases = cases_of(short_y, original);
+  ASSERT_EQ(cases.size(), 1U);
+  const auto report = verify_case(cases.front(), original, original, {});
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, AllOf(HasSubstr("K0 itself: guard_damaged"), HasSubstr("y")));
+}
+
+TEST(Verify, EveryLaunchIsACase) {
+  const Bytes k0 = sample_bytes("saxpy");
+  const std::string twice =
+      saxpy +
+      "[[step]]\nmemset = \"y\"\nvalue = 0\n[[step]]\nkernel = \"saxpy\"\ngrid = 4\nworkgroup = 256\n";
+  const auto original = subject(k0);
+  const auto cases = cases_of(twice, original);
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[1].name, "launch 2");
+  // y is zero before the second: a candidate that only stores the product differs in the first alone.
+  const Bytes product =
+      edited(k0, "saxpy", replace(find(k0, "saxpy", "v_fmac_f32"), "v_mul_f32_e32 v5, s2, v4"));
+  EXPECT_EQ(verify_case(cases[0], original, subject(product), {})->outcome, Outcome::Divergent);
+  EXPECT_EQ(verify_case(cases[1], original, subject(product), {})->outcome, Outcome::Equivalent);
+}
+
+// Tickets: who draws which depends on the order of waves.
+const std::string histogram = R"toml([[buffer]]
+name = "in"
+dtype = "u8"
+shape = 5000
+role = "in"
+init = "random_bits"
+[[buffer]]
+name = "bins"
+dtype = "u32"
+shape = 256
+role = "inout"
+init = "zeros"
+[[arg]]
+buffer = "in"
+[[arg]]
+buffer = "bins"
+[[arg]]
+dtype = "u32"
+value = 5000
+[[step]]
+kernel = "histogram_global"
+grid = 20
+workgroup = 256
+)toml";
+
+TEST(Verify, SamplesOfKernelsWithAtomicsAreRefused) {
+  const Bytes k0 = sample_bytes("atomics");
+  const auto original = subject(k0);
+  EXPECT_TRUE(uses_global_atomics(original->program(), "histogram_global"));
+  EXPECT_FALSE(uses_global_atomics(subject(sample_bytes("saxpy"))->program(), "saxpy"));
+  const auto cases = cases_of(histogram, original);
+  EXPECT_EQ(verify_case(cases.front(), original, original, {})->outcome, Outcome::Equivalent);
+  const auto sampled = verify_case(cases.front(), original, original, {.sample = 4});
+  ASSERT_FALSE(sampled);
+  EXPECT_EQ(sampled.error().kind, ErrorKind::Unsupported);
+}
+
+TEST(Verify, IntegerOutputsAreComparedToTheBit) {
+  const Bytes k0 = sample_bytes("atomics");
+  const std::string id = find(k0, "histogram_global", "global_atomic_add");
+  const CaseReport r = verified(histogram, k0, edited(k0, "histogram_global", replace(id, "")));
+  EXPECT_EQ(r.outcome, Outcome::Divergent);
+  EXPECT_EQ(r.buffer, "bins");
+}
+
+TEST(Verify, WhatK0DoesNotAlwaysLeaveIsReportedAndTolerated) {
+  // Every wave draws a ticket and stores it: the order of waves shows.
+  const Bytes plain = sample_bytes("saxpy");
+  const std::string store = find(plain, "saxpy", "global_store_dword");
+  const std::string ticket = "v_mov_b32_e32 v4, 1.0\\n"
+                             "v_mov_b32_e32 v2, s6\\nv_mov_b32_e32 v3, s7\\n"
+                             "s_waitcnt vmcnt(0)\\n"
+                             "global_load_dword v5, v[2:3], off offset:3996\\n"
+                             "s_waitcnt vmcnt(0)\\n"
+                             "v_add_f32_e32 v5, v5, v4\\n"
+                             "global_store_dword v[2:3], v5, off offset:3996\\n"
+                             "s_waitcnt vmcnt(0)";
+  const Bytes k0 = edited(plain, "saxpy", insert(store, ticket));
+  const auto original = subject(k0);
+  const std::string one_group = replaced(saxpy, "grid = 4", "grid = 1");
+  const auto cases = cases_of(one_group, original);
+  const auto report = verify_case(cases.front(), original, original, {.schedules = 8});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->outcome, Outcome::Equivalent) << report->text;
+  EXPECT_THAT(report->notes, ::testing::ElementsAre(HasSubstr("K0 does not always leave the same")));
+  EXPECT_GT(report->buffers[1].nondeterministic, 0U);
+}
+
+TEST(WorkgroupSample, HasCornersAndNoRepeats) {
+  const auto sample = sample_workgroups({100, 7, 3}, 40, 1);
+  EXPECT_EQ(sample.size(), 40U);
+  EXPECT_TRUE(std::ranges::is_sorted(sample));
+  EXPECT_EQ(std::ranges::adjacent_find(sample), sample.end());
+  for (const uint64_t corner : {0U, 99U, 600U, 699U, 1400U, 1499U, 2000U, 2099U})
+    EXPECT_TRUE(std::ranges::binary_search(sample, corner)) << corner;
+  EXPECT_EQ(sample, sample_workgroups({100, 7, 3}, 40, 1));
+  EXPECT_NE(sample, sample_workgroups({100, 7, 3}, 40, 2));
+  EXPECT_EQ(sample_workgroups({3, 1, 1}, 40, 1).size(), 3U);
+}
+
+} // namespace
+} // namespace asmevo::oracle::testing
