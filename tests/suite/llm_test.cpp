@@ -145,7 +145,8 @@ TEST(Llm, MoeTopk) {
       std::vector<size_t> order(experts);
       for (size_t e = 0; e < experts; ++e) order[e] = e;
       const double* row = &scores[token * experts];
-      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return row[a] > row[b]; });
+      std::sort(order.begin(), order.end(),
+                [&](size_t a, size_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
       double total = 0;
       for (size_t c = 0; c < chosen; ++c) total += std::exp(row[order[c]] - row[order[0]]);
       for (size_t c = 0; c < chosen; ++c) {
