@@ -2,15 +2,19 @@
 // part of it goes to memory of its own, and the parts are added in a fixed order. K0 is matmul_split.
 #include "gemm_nn.h"
 
+constexpr uint tile = 64;
+
+// Parts in x: the tiles of one part, which share its rows of B and columns of A, meet in one cache.
 extern "C" __global__ void __workgroup__(gemm::threads)
     matmul_split(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ parts, uint m,
                  uint n, uint k, uint k_part) {
-  __shared__ gemm::Lds lds;
-  const uint row = group_y() * gemm::tile, column = group_x() * gemm::tile;
-  const uint start = group_z() * k_part, end = k - start < k_part ? k : start + k_part;
-  gemm::Sums sums = {};
-  gemm::tile_product({a, m, k}, {b, k, n}, row, column, start, end, lds, sums, gemm::KeepAll{});
-  gemm::store_tile(sums, parts + uint64{group_z()} * m * n, m, n, row, column);
+  __shared__ gemm::Lds<tile> lds;
+  const uint row = group_z() * tile, column = group_y() * tile;
+  const uint first = group_x() * k_part, start = first < k ? first : k; // there may be parts without any k
+  const uint end = k - start < k_part ? k : start + k_part;
+  gemm::Sums<tile> sums = {};
+  gemm::tile_product<tile>({a, m, k}, {b, k, n}, row, column, start, end, lds, sums, gemm::KeepAll{});
+  gemm::store_tile<tile>(sums, parts + uint64{group_x()} * m * n, m, n, row, column);
 }
 
 /// c[i] = sum of parts[part][i]: 64 elements a workgroup, each wave a quarter of the parts.
