@@ -67,7 +67,8 @@ struct BufferComparison {
   bool only_one_zero = false; // one buffer is all zeros, the other is not
   double cosine = 1;          // of what is finite in both
   double max_absolute = 0, max_relative = 0;
-  bool ulp_exceeds_paper = false; // one unit in the last place of K0's largest element is more than 1e-3
+  /// One unit in the last place of K0's largest element is more than 1e-3. Only of buffers that differ.
+  bool ulp_exceeds_paper = false;
   /// Elements 0, 1, 2, 3 to 4, 5 to 8, ..., 513 to 1024, and more units in the last place apart.
   std::array<uint64_t, 13> ulps{};
   std::optional<ElementDifference> first, worst; // of those beyond the rule asked for
