@@ -54,11 +54,15 @@ inline double normalise(double* first, size_t count) {
   mean /= static_cast<double>(count);
   for (size_t i = 0; i < count; ++i) variance += (first[i] - mean) * (first[i] - mean);
   const double scale = 1 / std::sqrt(variance / static_cast<double>(count) + 1e-5);
-  for (size_t i = 0; i < count; ++i) first[i] = (first[i] - mean) * scale;
-  return scale;
+  double largest = 0;
+  for (size_t i = 0; i < count; ++i) {
+    first[i] = (first[i] - mean) * scale;
+    largest = std::max(largest, std::abs(first[i]));
+  }
+  return scale * (2 + largest);
 }
 
-/// Rows of n in groups of `width` neighbours, then gamma and beta a column. Returns the largest scale.
+/// Rows of n in groups of `width` neighbours, then gamma and beta a column. Returns the most of normalise().
 inline double group_norm(Numbers& z, size_t n, size_t width, const Numbers& gamma, const Numbers& beta) {
   double largest = 0;
   for (size_t at = 0; at < z.size(); at += width) largest = std::max(largest, normalise(&z[at], width));
@@ -66,7 +70,7 @@ inline double group_norm(Numbers& z, size_t n, size_t width, const Numbers& gamm
   return largest;
 }
 
-/// Columns of an [m][n] matrix, then gamma and beta a column. Returns the largest scale.
+/// Columns of an [m][n] matrix, then gamma and beta a column. Returns the most of normalise().
 inline double batch_norm(Numbers& z, size_t n, const Numbers& gamma, const Numbers& beta) {
   const size_t m = z.size() / n;
   double largest = 0;

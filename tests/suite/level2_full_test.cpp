@@ -39,8 +39,8 @@ class LastRow {
   }
   /// Groups of `width` columns; returns how far normalised numbers can be off.
   double normalise(size_t width, double error) {
-    const double scale = reference::group_norm(z_.values, columns_, width, vector("gamma"), vector("beta"));
-    return 1.5 * (error + few) * scale * (2 + std::sqrt(static_cast<double>(width)));
+    return 1.5 * (error + few) *
+           reference::group_norm(z_.values, columns_, width, vector("gamma"), vector("beta"));
   }
 
  private:
