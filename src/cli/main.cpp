@@ -24,10 +24,16 @@ void print_json(const nlohmann::ordered_json& document) {
 
 namespace {
 
+// One line on stderr. Where that cannot be written there is nobody to tell, and the exit code says it.
+void complain(std::string_view text) {
+  const std::string line = fmt::format("asmevo: {}\n", text);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 // Flushes stdout: a full disk or a closed pipe must not look like success.
 int finish(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  fmt::print(stderr, "asmevo: cannot write the result to standard output\n");
+  complain("cannot write the result to standard output");
   return 3;
 }
 
@@ -47,17 +53,17 @@ int run(int argc, char** argv) {
     app.exit(asked);
     return finish(0);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "asmevo: {} (see 'asmevo --help')\n", error.what());
+    complain(fmt::format("{} (see 'asmevo --help')", error.what()));
     return 2;
   }
   if (!context.action) {
-    fmt::print(stderr, "asmevo: no verb given (see 'asmevo --help')\n");
+    complain("no verb given (see 'asmevo --help')");
     return 2;
   }
   log::set_up(verbose);
   const Result<Answer> answer = context.action();
   if (answer) return finish(static_cast<int>(*answer));
-  fmt::print(stderr, "asmevo: {}\n", answer.error().message);
+  complain(answer.error().message);
   return answer.error().exit_code();
 }
 
@@ -68,11 +74,11 @@ int main(int argc, char** argv) {
   try {
     return asmevo::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "asmevo: out of memory\n");
+    asmevo::cli::complain("out of memory");
   } catch (const std::system_error&) { // fmt::print's, for a full disk
-    fmt::print(stderr, "asmevo: cannot write the result to standard output\n");
+    asmevo::cli::complain("cannot write the result to standard output");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "asmevo: internal error: {}\n", error.what());
+    asmevo::cli::complain(std::string("internal error: ") + error.what());
   }
   return 3;
 }

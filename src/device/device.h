@@ -32,7 +32,7 @@ struct LaunchArguments {
   bool keep_hidden = false;     // the segment is whole and its hidden arguments are to stay
   // Hidden arguments, by value kind ("hidden_grid_dims"), that are not to have the value the ABI gives them.
   std::vector<std::pair<std::string, uint64_t>> hidden;
-  uint64_t address = 0;         // where the segment must be; 0: anywhere
+  uint64_t address = 0; // where the segment must be; 0: anywhere
 };
 
 /// How the launch ended. Anything but Completed carries one line that says where and why.

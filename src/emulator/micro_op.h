@@ -48,7 +48,7 @@ struct MicroOp {
   bool keeps_half = false;   // 16-bit results leave the other half of the register as it was
   uint8_t dwords = 1;        // length of the instruction
   isa::Family family = isa::Family::Data;
-  uint64_t pc = 0;           // guest address
+  uint64_t pc = 0; // guest address
 
   const isa::Modifiers& mods() const { return instruction->mods; }
   bool dpp() const { return instruction->extension == isa::Extension::Dpp; }

@@ -31,9 +31,9 @@ Result<std::string> write_assembly(const codeobject::CodeObject& object, const R
 /// a time in a process.
 Result<Bytes> assemble(std::string_view text, std::string_view file_name);
 
-/// The same for text that somebody wrote: with the directives of assembly_directives.h only, and LLVM's assembler
-/// runs in a child process with bounded memory and time, so that text which makes it abort or run on is an error
-/// like any other. Forks: not while other threads hold locks.
+/// The same for text that somebody wrote: with the directives of assembly_directives.h only, and LLVM's
+/// assembler runs in a child process with bounded memory and time, so that text which makes it abort or run
+/// on is an error like any other. Forks: not while other threads hold locks.
 Result<Bytes> assemble_in_child(std::string_view text, std::string_view file_name);
 
 /// Links a relocatable object as the ROCm toolchain does (-shared). BadInput: what lld says.

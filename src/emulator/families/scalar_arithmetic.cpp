@@ -225,8 +225,10 @@ constexpr OpcodeRow rows[] = {
        const u32 d = a - b;
        return static_cast<i32>(d) < 0 ? 0 - d : d;
      }>},
-    {"s_min_i32", scalar_carry<[](bool& scc, i32 a, i32 b) { return (choose<i32, std::less<>>(scc, a, b)); }>},
-    {"s_min_u32", scalar_carry<[](bool& scc, u32 a, u32 b) { return (choose<u32, std::less<>>(scc, a, b)); }>},
+    {"s_min_i32",
+     scalar_carry<[](bool& scc, i32 a, i32 b) { return (choose<i32, std::less<>>(scc, a, b)); }>},
+    {"s_min_u32",
+     scalar_carry<[](bool& scc, u32 a, u32 b) { return (choose<u32, std::less<>>(scc, a, b)); }>},
     {"s_max_i32",
      scalar_carry<[](bool& scc, i32 a, i32 b) { return (choose<i32, std::greater_equal<>>(scc, a, b)); }>},
     {"s_max_u32",
