@@ -53,6 +53,15 @@ bool breaks_rule(const isa::Instruction& instruction) {
   return vector && !memory && scalars.size() + (instruction.literal() ? 1 : 0) > 1;
 }
 
+// A literal of 32 bits for an operand of 16 that text gives the lower half of: compilers write negative
+// numbers so, 0xffffaaab for what reads 0xaaab.
+bool cuts_literal(const isa::Instruction& instruction, std::string_view text) {
+  const auto literal = instruction.literal();
+  return literal && *literal >> 16 != 0 &&
+         text.find(fmt::format("{:#x}", *literal)) == std::string_view::npos &&
+         text.find(fmt::format("{:#x}", *literal & 0xffff)) != std::string_view::npos;
+}
+
 class AssemblyWriter {
  public:
   AssemblyWriter(const CodeObject& object, const Recovery& recovery, isa::Codec& codec)
@@ -277,7 +286,8 @@ class AssemblyWriter {
     if (!text.empty()) return text;
     const isa::Instruction& instruction = *entry.instruction;
     const std::string plain = codec_.print(instruction);
-    if (!instruction.has_dead_bits() && !unwritable_.contains(&instruction))
+    if (!instruction.has_dead_bits() && !unwritable_.contains(&instruction) &&
+        !cuts_literal(instruction, plain))
       return text = fmt::format("\t{}\n", plain);
     std::string words;
     for (const uint32_t word : instruction.encoding())

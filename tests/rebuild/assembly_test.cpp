@@ -212,6 +212,18 @@ TEST(Assembly, DeadBitsAndWordsThatDoNotAssemble) {
   EXPECT_THAT(made.text, HasSubstr("// v_mfma_scale_f32_16x16x128_f8f6f4"));
 }
 
+// Literals of 16-bit operands whose other half text does not give; one with, and one that text gives whole.
+TEST(Assembly, LiteralsWithAnUnusedHalf) {
+  const std::string frame = "  .amdgcn_target \"amdgcn-amd-amdhsa--gfx942\"\n  .text\n  .p2align 8\nplace:\n";
+  const ThereAndBack made =
+      expect_same(parse(build(frame + "  .long 0x520202ff, 0xffffaaab\n  v_mul_lo_u16_e32 v1, 0xaaab, v1\n"
+                                      "  v_mul_lo_u32 v1, v1, v1\n  s_mov_b32 s0, 0xffffaaab\n  s_endpgm\n",
+                              "gfx942")));
+  EXPECT_THAT(made.text, HasSubstr("\t.long 0x520202ff, 0xffffaaab // v_mul_lo_u16_e32 v1, 0xaaab, v1\n"));
+  EXPECT_THAT(made.text, HasSubstr("\tv_mul_lo_u16_e32 v1, 0xaaab, v1\n"));
+  EXPECT_THAT(made.text, HasSubstr("\ts_mov_b32 s0, 0xffffaaab\n"));
+}
+
 TEST(Assembly, MetadataThatLlvmWouldWriteDifferently) {
   // {"b": 1, "a": 2}: keys out of order, and none that LLVM asks for.
   const CodeObject k0 =
