@@ -118,7 +118,7 @@ class FieldsOn : public testing::TestWithParam<const char*> {
 
   /// Calls check(instruction, text) for random instructions of the families without dead bits.
   template <class F>
-  size_t each(std::set<Family> families, uint64_t seed, F check) {
+  size_t each(const std::set<Family>& families, uint64_t seed, F check) {
     size_t count = 0;
     for (const auto& w : test::random_words(seed, 16)) {
       if (!families.contains(family_of(w[0]))) continue;

@@ -122,6 +122,7 @@ class HazardRulesAgainstLlc : public testing::TestWithParam<Gfx> {
   void compare(const std::vector<Pair>& pairs) {
     compared_ += pairs.size();
     std::vector<std::vector<std::string>> mir;
+    mir.reserve(pairs.size());
     for (const Pair& p : pairs)
       mir.push_back({text(*p.first, p.first_registers, true), text(*p.second, p.second_registers, true)});
     const std::vector<unsigned> expected = test::llc_wait_states(target_, mir);

@@ -12,7 +12,6 @@ namespace {
 
 using testing::build_program;
 using testing::codec_for;
-using ::testing::ElementsAre;
 
 struct Analysed {
   Program program;

@@ -25,7 +25,7 @@ class InPlace : public ::testing::Test {
   Original k0 = Original::open(samples::assemble(with_unknown_address()), *codec).value();
   // 1c s_getpc, 20 s_mov, 24 v_add, 28 global_store, 30 s_endpgm
 
-  Result<Built> apply(std::string first, std::string last, std::string text) {
+  Result<Built> apply(const std::string& first, const std::string& last, std::string text) {
     Edit e;
     e.kernel = "plain";
     e.changes.push_back({InstrId::parse(first), InstrId::parse(last), {}, std::move(text)});

@@ -19,7 +19,7 @@ class RebuildPlain : public ::testing::Test {
   std::unique_ptr<isa::Codec> codec = isa::Codec::create(isa::Target::from_id("gfx942").value()).value();
   Original k0 = Original::open(samples::assemble(), *codec).value();
 
-  Edit edit(std::string first, std::string last, std::string text) const {
+  Edit edit(const std::string& first, const std::string& last, std::string text) const {
     Edit e;
     e.kernel = "plain";
     e.changes.push_back({InstrId::parse(first), InstrId::parse(last), {}, std::move(text)});
