@@ -1,6 +1,7 @@
 #include "cli/load.h"
 
 #include "codeobject/container.h"
+#include "oracle/verify.h"
 
 namespace asmevo::cli {
 
@@ -11,6 +12,28 @@ Result<Bytes> load_object(const std::string& path, const std::string& target) {
     return bad_input("{}: {} code objects; choose one with --target", path, container.objects().size());
   ASMEVO_TRY(const codeobject::ContainedObject* object, container.find(target));
   return object->read();
+}
+
+namespace {
+
+// load_object, then `open` on the bytes.
+template <class Open>
+auto load_opened(const std::string& path, const std::string& target, Open open) -> decltype(open(Bytes())) {
+  ASMEVO_TRY(Bytes bytes, load_object(path, target));
+  auto opened = open(std::move(bytes));
+  if (!opened) return failed(opened.error(), path);
+  return opened;
+}
+
+} // namespace
+
+Result<codeobject::CodeObject> load_code_object(const std::string& path, const std::string& target) {
+  return load_opened(path, target, codeobject::CodeObject::parse);
+}
+
+Result<std::shared_ptr<const oracle::Subject>> load_subject(const std::string& path,
+                                                            const std::string& target) {
+  return load_opened(path, target, oracle::Subject::open);
 }
 
 Result<Loaded> load_program(const std::string& path, const std::string& target, Codecs& codecs) {

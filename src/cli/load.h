@@ -1,10 +1,16 @@
-// Opening what a verb's argument names: the code object in any container, recovered.
+// Opening what a verb's argument names: the code object in any container, as bytes, parsed, recovered or
+// ready to run.
 #pragma once
 
 #include "cli/codecs.h"
 #include "rebuild/rebuild.h"
 
+#include <memory>
 #include <string>
+
+namespace asmevo::oracle {
+class Subject;
+}
 
 namespace asmevo::cli {
 
@@ -15,6 +21,13 @@ struct Loaded {
 
 /// The bytes of the one code object in `path`, or of the one for `target` where it holds several.
 Result<Bytes> load_object(const std::string& path, const std::string& target);
+
+/// load_object, parsed. Errors start with the path.
+Result<codeobject::CodeObject> load_code_object(const std::string& path, const std::string& target);
+
+/// load_object, ready to be checked and run. Errors start with the path.
+Result<std::shared_ptr<const oracle::Subject>> load_subject(const std::string& path,
+                                                            const std::string& target);
 
 /// load_object, parsed and recovered. Errors start with the path.
 Result<Loaded> load_program(const std::string& path, const std::string& target, Codecs& codecs);

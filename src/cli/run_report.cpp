@@ -9,20 +9,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = device::LaunchOutcome::Kind;
 
-std::array<uint64_t, 3> workgroups_of(const device::LaunchShape& s) {
-  std::array<uint64_t, 3> count{};
-  for (size_t d = 0; d < 3; ++d) count[d] = (s.grid[d] + s.workgroup[d] - 1) / s.workgroup[d];
-  return count;
-}
-
 std::string_view plural(uint64_t count) {
   return count == 1 ? "" : "s";
 }
 
 std::string describe(const oracle::LaunchRecord& r) {
-  std::string text =
-      fmt::format("{}: {} workgroups of {} work-items", printable(r.kernel),
-                  fmt::join(workgroups_of(r.shape), " x "), fmt::join(r.shape.workgroup, " x "));
+  std::string text = fmt::format("{}: {} workgroups of {} work-items", printable(r.kernel),
+                                 fmt::join(r.shape.workgroups(), " x "), fmt::join(r.shape.workgroup, " x "));
   if (r.shape.dynamic_lds != 0) text += fmt::format(", {} bytes of dynamic LDS", r.shape.dynamic_lds);
   if (r.times != 1) text += fmt::format(", {} times", r.times);
   return text + fmt::format(": {} instruction{}", r.instructions, plural(r.instructions));
@@ -92,7 +85,7 @@ Result<Json> run_as_json(const std::string& file, const oracle::LaunchMemory& me
   for (const auto& [family, count] : o.instructions_by_family) families[family] = count;
   for (const oracle::LaunchRecord& r : report.launches)
     launches.push_back({{"kernel", r.kernel},
-                        {"workgroups", workgroups_of(r.shape)},
+                        {"workgroups", r.shape.workgroups()},
                         {"work_items", r.shape.grid},
                         {"workgroup", r.shape.workgroup},
                         {"dynamic_lds", r.shape.dynamic_lds},

@@ -17,13 +17,6 @@ struct Options {
   std::string k0, candidate, target;
 };
 
-Result<CodeObject> open_object(const std::string& file, const std::string& target) {
-  ASMEVO_TRY(Bytes bytes, load_object(file, target));
-  auto object = CodeObject::parse(std::move(bytes));
-  if (!object) return failed(object.error(), file);
-  return object;
-}
-
 void print_text(const AbiDiff& diff) {
   for (const AbiDifference& d : diff.differences)
     fmt::print("{} {}: {}: {} -> {}\n", d.frozen ? "frozen " : "allowed", printable(d.where, whole_text),
@@ -49,8 +42,8 @@ void print_as_json(const AbiDiff& diff) {
 }
 
 Result<Answer> abidiff(const Options& options, bool json) {
-  ASMEVO_TRY(const CodeObject k0, open_object(options.k0, options.target));
-  ASMEVO_TRY(const CodeObject candidate, open_object(options.candidate, options.target));
+  ASMEVO_TRY(const CodeObject k0, load_code_object(options.k0, options.target));
+  ASMEVO_TRY(const CodeObject candidate, load_code_object(options.candidate, options.target));
   const AbiDiff diff = codeobject::abi_diff(k0, candidate);
   if (json)
     print_as_json(diff);

@@ -101,20 +101,6 @@ Result<emulator::TraceOptions> trace_options(const Options& options) {
   return trace;
 }
 
-Result<std::shared_ptr<const codeobject::CodeObject>> open_object(const Options& options) {
-  ASMEVO_TRY(Bytes bytes, load_object(options.file, options.target));
-  Result<codeobject::CodeObject> object = codeobject::CodeObject::parse(std::move(bytes));
-  if (!object) return failed(object.error(), options.file);
-  return std::make_shared<const codeobject::CodeObject>(*std::move(object));
-}
-
-Status check_target(const oracle::LaunchSpec& spec, const Options& options, const isa::Target& target) {
-  if (spec.targets.empty() || std::ranges::find(spec.targets, target.name()) != spec.targets.end()) return {};
-  std::string meant;
-  for (const std::string& t : spec.targets) meant += (meant.empty() ? "" : ", ") + t;
-  return bad_input("{}: targets: for {}; {} is for {}", spec.file, meant, options.file, target.name());
-}
-
 Status dump(const oracle::LaunchMemory& memory, const std::string& folder) {
   ASMEVO_CHECK(make_folder(folder));
   const auto& buffers = memory.plan().buffers;
@@ -132,11 +118,9 @@ Status dump(const oracle::LaunchMemory& memory, const std::string& folder) {
 
 // A launch of the file as a capture, in place of running it.
 Result<Answer> save_capture(const Options& options, bool json) {
-  ASMEVO_TRY(Bytes bytes, load_object(options.file, options.target));
-  Result<std::shared_ptr<const oracle::Subject>> k0 = oracle::Subject::open(std::move(bytes));
-  if (!k0) return failed(k0.error(), options.file);
+  ASMEVO_TRY(const auto k0, load_subject(options.file, options.target));
   ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options.launch));
-  ASMEVO_CHECK(check_target(spec, options, (*k0)->object().target()));
+  ASMEVO_CHECK(spec.check_target(k0->object().target(), options.file));
   ASMEVO_TRY(const oracle::LaunchPlan plan,
              oracle::LaunchPlan::make(std::move(spec), options.shape, options.seed));
   oracle::LowerOptions lower;
@@ -144,12 +128,12 @@ Result<Answer> save_capture(const Options& options, bool json) {
   lower.threads = options.threads;
   lower.most_instructions = options.max_steps;
   lower.most_cases = options.capture_launch;
-  ASMEVO_TRY(std::vector<oracle::Case> cases, oracle::lower(plan, oracle::object_of(*k0), lower));
+  ASMEVO_TRY(std::vector<oracle::Case> cases, oracle::lower(plan, oracle::object_of(k0), lower));
   if (cases.size() < options.capture_launch)
     return bad_input("--capture-launch: {}; {} launches {} kernels", options.capture_launch, options.launch,
                      cases.size());
   oracle::Case& chosen = cases.back();
-  if (options.capture_after) ASMEVO_CHECK(oracle::record_after(chosen, *k0, options.threads));
+  if (options.capture_after) ASMEVO_CHECK(oracle::record_after(chosen, k0, options.threads));
   ASMEVO_CHECK(oracle::write_capture(chosen, options.capture));
   if (json)
     print_json({{"written", options.capture},
@@ -171,9 +155,10 @@ class Run {
   Run(const Options& options, bool json) : options_(options), json_(json) {}
 
   Result<Answer> run() {
-    ASMEVO_TRY(const auto object, open_object(options_));
+    ASMEVO_TRY(codeobject::CodeObject loaded, load_code_object(options_.file, options_.target));
+    const auto object = std::make_shared<const codeobject::CodeObject>(std::move(loaded));
     ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options_.launch));
-    ASMEVO_CHECK(check_target(spec, options_, object->target()));
+    ASMEVO_CHECK(spec.check_target(object->target(), options_.file));
     ASMEVO_TRY(const oracle::LaunchPlan plan,
                oracle::LaunchPlan::make(std::move(spec), options_.shape, options_.seed));
     ASMEVO_TRY(const std::vector<BufferHead> heads, parse_heads(options_, plan));
@@ -216,10 +201,8 @@ class Run {
   }
 
   void start(const std::string& kernel, const device::LaunchShape& shape) {
-    uint64_t total = 1;
-    for (size_t d = 0; d < 3; ++d) total *= (shape.grid[d] + shape.workgroup[d] - 1) / shape.workgroup[d];
     const size_t chosen = device_->options().workgroups.size();
-    progress_ = std::make_unique<Progress>(printable(kernel), chosen != 0 ? chosen : total);
+    progress_ = std::make_unique<Progress>(printable(kernel), chosen != 0 ? chosen : shape.workgroup_count());
   }
 
   Status print(const oracle::LaunchMemory& memory, const oracle::LaunchReport& report,

@@ -91,6 +91,10 @@ class CodeObject {
   const std::vector<Relocation>& relocations() const { return relocations_; }     // in the table's order
   const std::vector<Kernel>& kernels() const { return kernels_; }                 // by entry address
   const std::optional<Metadata>& metadata() const { return metadata_; }
+  /// What the note says of a kernel of this object; null where it does not list it.
+  const KernelMetadata* metadata_of(const Kernel& kernel) const {
+    return kernel.metadata_index ? &kernel_metadata_[*kernel.metadata_index] : nullptr;
+  }
 
   /// Index of the section, or none.
   std::optional<size_t> find_section(std::string_view name) const;
@@ -117,6 +121,7 @@ class CodeObject {
   std::vector<Relocation> relocations_;
   std::vector<Kernel> kernels_;
   std::optional<Metadata> metadata_;
+  std::vector<KernelMetadata> kernel_metadata_; // metadata_->kernels()
   std::optional<Range> metadata_note_;
 };
 

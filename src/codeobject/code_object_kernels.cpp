@@ -102,7 +102,8 @@ Status CodeObjectReader::match_metadata() {
   if (!object_.metadata_) return {};
   std::unordered_map<std::string_view, size_t> by_name;
   for (size_t i = 0; i < object_.kernels_.size(); ++i) by_name.emplace(object_.kernels_[i].name, i);
-  ASMEVO_TRY(const auto listed, object_.metadata_->kernels());
+  ASMEVO_TRY(object_.kernel_metadata_, object_.metadata_->kernels());
+  const std::vector<KernelMetadata>& listed = object_.kernel_metadata_;
   for (size_t i = 0; i < listed.size(); ++i) {
     std::string_view name = listed[i].symbol;
     if (name.ends_with(descriptor_suffix)) name.remove_suffix(descriptor_suffix.size());

@@ -61,8 +61,7 @@ std::vector<uint64_t> code_starts(const CodeObject& object) {
 }
 
 KernelInspection inspect_kernel(const CodeObject& object, const Kernel& kernel,
-                                const std::vector<uint64_t>& starts,
-                                const std::vector<KernelMetadata>& metadata) {
+                                const std::vector<uint64_t>& starts) {
   KernelInspection seen;
   const isa::Target& target = object.target();
   const Section& section = object.sections()[*object.section_at(kernel.entry)];
@@ -79,8 +78,8 @@ KernelInspection inspect_kernel(const CodeObject& object, const Kernel& kernel,
   seen.scratch_bytes = kernel.descriptor.private_segment_fixed_size;
   seen.kernarg_bytes = kernel.descriptor.kernarg_size;
   seen.user_sgprs = user_sgprs_of(kernel.descriptor, target);
-  if (kernel.metadata_index) {
-    seen.metadata = metadata[*kernel.metadata_index];
+  if (const KernelMetadata* metadata = object.metadata_of(kernel)) {
+    seen.metadata = *metadata;
     seen.lds_bytes = std::max(seen.lds_bytes, seen.metadata->group_segment_fixed_size);
     seen.scratch_bytes = std::max(seen.scratch_bytes, seen.metadata->private_segment_fixed_size);
     seen.kernarg_bytes = seen.metadata->kernarg_segment_size;
@@ -122,14 +121,11 @@ Occupancy occupancy(const isa::Target& target, unsigned vgprs, uint64_t lds_byte
 
 Inspection inspect(const CodeObject& object, std::string_view only) {
   Inspection inspection;
-  std::vector<KernelMetadata> metadata;
-  if (object.metadata())
-    if (auto kernels = object.metadata()->kernels()) metadata = *std::move(kernels);
   const std::vector<uint64_t> starts = code_starts(object);
   const NoteWriter notes(object);
   for (const Kernel& kernel : object.kernels()) {
     if (!only.empty() && kernel.name != only) continue;
-    inspection.kernels.push_back(inspect_kernel(object, kernel, starts, metadata));
+    inspection.kernels.push_back(inspect_kernel(object, kernel, starts));
     inspection.kernels.back().notes = notes.of_kernel(inspection.kernels.back());
   }
   inspection.notes = notes.of_object();

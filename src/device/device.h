@@ -25,6 +25,17 @@ struct LaunchShape {
   std::array<uint64_t, 3> grid{1, 1, 1};      // work-items
   std::array<uint32_t, 3> workgroup{1, 1, 1}; // work-items
   uint32_t dynamic_lds = 0;                   // bytes beyond the kernel's own
+
+  /// In each direction; the last one may be partial.
+  std::array<uint64_t, 3> workgroups() const {
+    std::array<uint64_t, 3> count{};
+    for (size_t d = 0; d < 3; ++d) count[d] = (grid[d] + workgroup[d] - 1) / workgroup[d];
+    return count;
+  }
+  uint64_t workgroup_count() const {
+    const auto count = workgroups();
+    return count[0] * count[1] * count[2];
+  }
 };
 
 struct LaunchArguments {

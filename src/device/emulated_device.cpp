@@ -115,15 +115,7 @@ Result<LaunchOutcome> EmulatedDevice::launch(Module& module, std::string_view ke
   for (const uint64_t index : options_.workgroups)
     if (index >= launch.workgroup_count())
       return bad_input("workgroup {} of a grid of {}", index, launch.workgroup_count());
-  emulator::RunOptions run;
-  run.threads = options_.threads;
-  run.seed = options_.seed;
-  run.most_instructions = options_.most_instructions;
-  run.most_seconds = options_.most_seconds;
-  run.workgroups = options_.workgroups;
-  run.observer = options_.observer;
-  run.progress = options_.progress;
-  const emulator::RunResult result = emulator::run_dispatch(launch, *code, memory_, run);
+  const emulator::RunResult result = emulator::run_dispatch(launch, *code, memory_, options_);
   LaunchOutcome outcome = outcome_of(result, loaded.bias());
   for (const uint64_t own : {launch.kernarg_address, launch.packet_address, launch.queue_address})
     memory_.unmap(own);

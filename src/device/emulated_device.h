@@ -7,15 +7,8 @@
 
 namespace asmevo::device {
 
-struct EmulatorOptions {
-  unsigned threads = 0;
-  uint64_t seed = 0;                              // of the waves' interleaving
-  uint64_t most_instructions = uint64_t{1} << 32; // of one workgroup
-  double most_seconds = 0;                        // of one launch; 0: no limit
-  std::vector<uint64_t> workgroups;               // only these; empty: all
-  std::function<emulator::Observer*(unsigned worker)> observer;
-  std::function<void(uint64_t finished)> progress;
-};
+/// How launches run; may be changed between them.
+using EmulatorOptions = emulator::RunOptions;
 
 class EmulatedDevice final : public Device {
  public:

@@ -7,6 +7,7 @@
 // matter and does not on gfx90a, is followed instead.
 #pragma once
 
+#include "emulator/half_bits.h"
 #include "emulator/memory_access.h"
 
 #include <atomic>
@@ -163,20 +164,20 @@ T float_compare_store(const AtomicRules& rules, T old, T comparand, T data) {
   return flushed(flushed(old, flush) == flushed(comparand, flush) ? data : old, flush);
 }
 
-inline float half_to_float(uint32_t bits, bool flush) {
-  const auto value = static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
+inline float half_operand(uint32_t bits, bool flush) {
+  const float value = half_to_float(bits);
   return flush && std::fabs(value) < 0x1p-14F ? std::copysign(0.0F, value) : value;
 }
-inline uint32_t float_to_half(float value, bool flush) {
-  const uint32_t bits = std::bit_cast<uint16_t>(static_cast<_Float16>(value));
+inline uint32_t half_result(float value, bool flush) {
+  const uint32_t bits = float_to_half(value);
   return flush && (bits & 0x7c00) == 0 ? bits & 0x8000 : bits;
 }
 /// The sum of two f16 in 24 bits, rounded again to 11, is the sum rounded once.
 inline PackedHalf add_halves(const AtomicRules& r, PackedHalf old, PackedHalf data) {
   const auto sum = [&](unsigned shift) {
-    const float a = half_to_float(old.bits >> shift & 0xffff, r.flush_input);
-    const float b = half_to_float(data.bits >> shift & 0xffff, r.flush_input);
-    return float_to_half(a + b, r.flush_output) << shift;
+    const float a = half_operand(old.bits >> shift & 0xffff, r.flush_input);
+    const float b = half_operand(data.bits >> shift & 0xffff, r.flush_input);
+    return half_result(a + b, r.flush_output) << shift;
   };
   return {sum(0) | sum(16)};
 }

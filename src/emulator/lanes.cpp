@@ -1,5 +1,7 @@
 #include "emulator/lanes.h"
 
+#include "emulator/half_bits.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -222,13 +224,6 @@ template <class T>
 T clamped(T value, bool dx10_clamp) {
   if (std::isnan(value)) return dx10_clamp ? T{0} : value;
   return value > 1 ? T{1} : value > 0 ? value : T{0};
-}
-
-float half_to_float(uint32_t bits) {
-  return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
-}
-uint32_t float_to_half(float value) {
-  return std::bit_cast<uint16_t>(static_cast<_Float16>(value));
 }
 
 void modify_result(const Wave& wave, const MicroOp& op, LaneType type, Row& low, Row* high) {

@@ -20,14 +20,15 @@ class Preparation {
  public:
   Preparation(const codeobject::CodeObject& object, const codeobject::Kernel& kernel, uint64_t bias,
               const LaunchRequest& request, AddressSpace& memory)
-      : object_(object), kernel_(kernel), bias_(bias), request_(request), memory_(memory) {
+      : kernel_(kernel), request_(request), memory_(memory) {
     launch_.kernel = &kernel;
     launch_.target = object.target();
+    launch_.bias = bias;
+    if (const KernelMetadata* listed = object.metadata_of(kernel)) metadata_ = *listed;
     launch_.request = request;
   }
 
   Result<Launch> run() {
-    ASMEVO_CHECK(read_metadata());
     ASMEVO_CHECK(check_shape());
     ASMEVO_CHECK(check_resources());
     ASMEVO_CHECK(check_hidden());
@@ -46,13 +47,6 @@ class Preparation {
  private:
   uint64_t get(std::string_view name) const {
     return codeobject::get(kernel_.descriptor, launch_.target, name);
-  }
-
-  Status read_metadata() {
-    if (!object_.metadata() || !kernel_.metadata_index) return {};
-    ASMEVO_TRY(const auto kernels, object_.metadata()->kernels());
-    if (*kernel_.metadata_index < kernels.size()) metadata_ = kernels[*kernel_.metadata_index];
-    return {};
   }
 
   Status check_shape() {
@@ -216,7 +210,7 @@ class Preparation {
     }
     put(24, launch_.context.scratch_bytes);
     put(28, kernel_.descriptor.group_segment_fixed_size + request_.dynamic_lds);
-    put(32, kernel_.descriptor_address + bias_);
+    put(32, kernel_.descriptor_address + launch_.bias);
     put(40, launch_.kernarg_address);
     ASMEVO_CHECK(memory_.map(
         {"dispatch packet", launch_.packet_address, packet.size(), RegionAccess::ReadOnly}, packet));
@@ -274,12 +268,11 @@ class Preparation {
   // firmware that does starts behind (AMDGPUUsage, "Preloaded Kernel Arguments").
   void set_entry() {
     constexpr uint64_t preload_prologue = 256;
-    launch_.entry = kernel_.entry + bias_ + (get("kernarg_preload_spec_length") != 0 ? preload_prologue : 0);
+    launch_.entry =
+        kernel_.entry + launch_.bias + (get("kernarg_preload_spec_length") != 0 ? preload_prologue : 0);
   }
 
-  const codeobject::CodeObject& object_;
   const codeobject::Kernel& kernel_;
-  uint64_t bias_;
   const LaunchRequest& request_;
   AddressSpace& memory_;
   KernelMetadata metadata_;

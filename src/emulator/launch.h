@@ -36,6 +36,7 @@ struct Launch {
   isa::Target target;
   LaunchRequest request;
   std::array<uint64_t, 3> workgroups{1, 1, 1};
+  uint64_t bias = 0; // guest address minus address in the code object
   uint64_t entry =
       0; // guest address of the first instruction, behind the preload prologue if that is skipped
   uint64_t kernarg_address = 0, packet_address = 0, queue_address = 0;

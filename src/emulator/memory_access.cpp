@@ -140,14 +140,12 @@ bool resolve_each_lane(Wave& wave, const MicroOp& op, const LaneAddresses& a, ui
 
 void fail(Wave& wave, const MicroOp& op, FaultKind kind, unsigned lane, uint64_t address,
           const Access& access) {
-  wave.pc = op.pc;
-  wave.fail({.kind = kind,
-             .pc = op.pc,
-             .lane = static_cast<int>(lane),
-             .address = address,
-             .bytes = access.bytes,
-             .write = access.store,
-             .text = std::string(op.instruction->mnemonic)});
+  wave.fail_at(op, {.kind = kind,
+                    .lane = static_cast<int>(lane),
+                    .address = address,
+                    .bytes = access.bytes,
+                    .write = access.store,
+                    .text = std::string(op.instruction->mnemonic)});
 }
 
 } // namespace

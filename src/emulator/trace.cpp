@@ -12,12 +12,6 @@ namespace {
 
 constexpr unsigned most_lanes_shown = 4;
 
-// Guest address minus address in the code object. Objects are loaded with their offsets in pages kept, and
-// the entry is at most a preload prologue (256 bytes) behind the kernel's symbol.
-uint64_t bias_of(const Launch& launch) {
-  return (launch.entry - launch.kernel->entry) & ~(page_bytes - 1);
-}
-
 isa::RegSet units_of(const auto& ranges) {
   isa::RegSet set;
   for (const isa::RegRange& r : ranges) set.insert(r);
@@ -111,7 +105,7 @@ std::string Trace::show_change(const Contents& was, const Contents& is, uint64_t
 }
 
 void Trace::before(Wave& wave, const MicroOp& op) {
-  const uint64_t pc = op.pc - bias_of(wave.workgroup->launch());
+  const uint64_t pc = op.pc - wave.workgroup->launch().bias;
   active_ = wanted(wave, pc);
   if (!active_) return;
   if (printed_ >= options_.most) {
@@ -124,7 +118,7 @@ void Trace::before(Wave& wave, const MicroOp& op) {
   const isa::Instruction& i = *op.instruction;
   std::string line =
       fmt::format("wg {} wave {} {:>10x}  {}", wave.workgroup->index(), wave.number, pc, codec_->print(i));
-  if (i.branch) line += fmt::format("  ({:x})", op.branch_target() - bias_of(wave.workgroup->launch()));
+  if (i.branch) line += fmt::format("  ({:x})", op.branch_target() - wave.workgroup->launch().bias);
   if (i.reads_exec && exec_ != all_lanes) line += fmt::format("  exec {:#018x}", exec_);
   print_(line);
   results_.clear();

@@ -16,24 +16,19 @@ using isa::Operand;
 using isa::RegUnit;
 using isa::Role;
 
-void fail_here(Wave& wave, const MicroOp& op, FaultKind kind, std::string text) {
-  wave.pc = op.pc;
-  wave.fail({.kind = kind, .pc = op.pc, .text = std::move(text)});
-}
-
 void run_unimplemented(Wave& wave, const MicroOp& op) {
-  fail_here(wave, op, FaultKind::Unimplemented, std::string(op.instruction->mnemonic));
+  wave.fail_at(op, {.kind = FaultKind::Unimplemented, .text = std::string(op.instruction->mnemonic)});
 }
 
 void run_data(Wave& wave, const MicroOp& op) {
-  fail_here(wave, op, FaultKind::Illegal,
-            fmt::format("the word {:#010x} is no instruction", op.instruction->words[0]));
+  wave.fail_at(op, {.kind = FaultKind::Illegal,
+                    .text = fmt::format("the word {:#010x} is no instruction", op.instruction->words[0])});
 }
 
 void run_bad_register(Wave& wave, const MicroOp& op) {
-  fail_here(wave, op, FaultKind::Illegal,
-            fmt::format("{} uses a vector register beyond the {} that the kernel has",
-                        op.instruction->mnemonic, wave.dispatch->allocated_vgprs));
+  wave.fail_at(op, {.kind = FaultKind::Illegal,
+                    .text = fmt::format("{} uses a vector register beyond the {} that the kernel has",
+                                        op.instruction->mnemonic, wave.dispatch->allocated_vgprs)});
 }
 
 // Constants that depend on the dispatch or on the wave: filled in when they are read.

@@ -110,6 +110,11 @@ class alignas(64) Wave {
     if (!fault) fault = std::move(what);
     stop(State::Faulted);
   }
+  /// The same at an instruction, to which the pc goes back.
+  void fail_at(const MicroOp& op, Fault what) {
+    pc = what.pc = op.pc;
+    fail(std::move(what));
+  }
 };
 
 /// Fills what a wave can read of the dispatch's apertures: SRC_SHARED_BASE and its like, and SH_MEM_BASES.

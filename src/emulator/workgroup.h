@@ -54,8 +54,6 @@ class Workgroup {
   };
   Loop find_loop() const;
 
-  std::vector<Wave>& waves() { return waves_; }
-  std::vector<uint8_t>& lds() { return lds_; }
   const Launch& launch() const { return launch_; }
 
  private:

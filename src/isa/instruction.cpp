@@ -11,6 +11,12 @@ std::string_view name(Family family) {
   return names[std::to_underlying(family)];
 }
 
+std::string_view without_encoding_suffix(std::string_view mnemonic) {
+  for (const std::string_view suffix : {"_e32", "_e64", "_e64_dpp", "_dpp", "_sdwa"})
+    if (mnemonic.ends_with(suffix)) return mnemonic.substr(0, mnemonic.size() - suffix.size());
+  return mnemonic;
+}
+
 WaitcntFields WaitcntFields::decode(uint16_t simm16) {
   return {.vmcnt = (simm16 & 0xfU) | (simm16 >> 14 & 3U) << 4,
           .expcnt = simm16 >> 4 & 7U,

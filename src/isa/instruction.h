@@ -212,6 +212,9 @@ struct Instruction {
   }
 };
 
+/// "v_add_f32" of "v_add_f32_e64": without _e32, _e64, _dpp, _sdwa.
+std::string_view without_encoding_suffix(std::string_view mnemonic);
+
 /// s_waitcnt's immediate, gfx9 layout: vmcnt[3:0] in bits 3:0 and [5:4] in bits 15:14, expcnt 6:4, lgkmcnt
 /// 11:8.
 struct WaitcntFields {

@@ -91,12 +91,6 @@ RegRange parse_register(std::string_view name) {
   return best == nullptr ? RegRange{} : best->range;
 }
 
-std::string_view without_encoding_suffix(std::string_view m) {
-  for (std::string_view suffix : {"_e32", "_e64", "_e64_dpp", "_dpp", "_sdwa"})
-    if (m.ends_with(suffix)) return m.substr(0, m.size() - suffix.size());
-  return m;
-}
-
 void add_range(StaticVector<RegRange, 8>& list, RegRange range) {
   if (range.count == 0 || std::ranges::find(list, range) != list.end()) return;
   list.push_back(range);

@@ -28,12 +28,6 @@ std::vector<CaseView> views_of(const LaunchMemory& memory) {
 
 } // namespace
 
-uint64_t Case::workgroups() const {
-  uint64_t count = 1;
-  for (size_t d = 0; d < 3; ++d) count *= (shape.grid[d] + shape.workgroup[d] - 1) / shape.workgroup[d];
-  return count;
-}
-
 Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const codeobject::CodeObject> k0,
                                 const LowerOptions& options) {
   device::EmulatorOptions emulator;

@@ -28,8 +28,6 @@ struct Case {
   /// What K0 left there where it was recorded; null: K0 is run to find out.
   std::shared_ptr<const emulator::AddressSpace> after;
   std::string object_hash; // of the code object it was made with
-
-  uint64_t workgroups() const;
 };
 
 struct LowerOptions {

@@ -51,7 +51,6 @@ class Runner {
       : plan_(plan), memory_(memory), module_(module), options_(options), scope_(plan.sizes) {}
 
   Result<LaunchReport> run() {
-    ASMEVO_CHECK(read_metadata());
     ASMEVO_CHECK(run_steps(plan_.spec.steps));
     report_.outcome.instructions = instructions_;
     report_.outcome.instructions_by_family.assign(families_.begin(), families_.end());
@@ -63,13 +62,6 @@ class Runner {
 
  private:
   bool going() const { return !stopped_ && report_.outcome.completed(); }
-
-  Status read_metadata() {
-    if (const auto& metadata = module_.object().metadata()) {
-      ASMEVO_TRY(kernels_, metadata->kernels());
-    }
-    return {};
-  }
 
   template <class... Args>
   std::unexpected<Error> error(const StepSpec& s, fmt::format_string<Args...> format, Args&&... args) const {
@@ -146,10 +138,7 @@ class Runner {
   Status launch(const StepSpec& s) {
     ASMEVO_TRY(const std::string name, kernel_of(plan_, s, module_.object(), options_));
     const codeobject::Kernel* kernel = module_.object().find_kernel(name);
-    const codeobject::KernelMetadata* metadata =
-        kernel->metadata_index && *kernel->metadata_index < kernels_.size()
-            ? &kernels_[*kernel->metadata_index]
-            : nullptr;
+    const codeobject::KernelMetadata* metadata = module_.object().metadata_of(*kernel);
     ASMEVO_TRY(const device::LaunchShape shape, shape_of(s));
     device::LaunchArguments arguments;
     ASMEVO_TRY(arguments.hidden, hidden_of(s));
@@ -270,7 +259,6 @@ class Runner {
   device::Module& module_;
   const LaunchRunOptions& options_;
   Scope scope_;
-  std::vector<codeobject::KernelMetadata> kernels_;
   LaunchReport report_;
   uint64_t steps_ = 0, instructions_ = 0;
   bool stopped_ = false;

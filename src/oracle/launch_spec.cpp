@@ -439,6 +439,12 @@ std::string_view name(Role role) {
   return "workspace";
 }
 
+Status LaunchSpec::check_target(const isa::Target& target, std::string_view object) const {
+  if (targets.empty() || std::ranges::find(targets, target.name()) != targets.end()) return {};
+  return bad_input("{}: targets: for {}; {} is for {}", file, fmt::join(targets, ", "), object,
+                   target.name());
+}
+
 Result<LaunchSpec> LaunchSpec::read(const std::filesystem::path& path) {
   ASMEVO_TRY(const Bytes bytes, read_file(path, most_text));
   return parse(as_text(bytes), path.string());

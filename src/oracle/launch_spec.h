@@ -3,6 +3,7 @@
 // expressions. What they come to for one set of sizes is in launch_plan.h.
 #pragma once
 
+#include "isa/target.h"
 #include "oracle/buffer_init.h"
 #include "oracle/expression.h"
 
@@ -124,6 +125,8 @@ struct LaunchSpec {
   /// "launch.toml:12: "
   std::string place(unsigned line) const { return fmt::format("{}:{}", file, line); }
   const BufferSpec* find_buffer(std::string_view) const;
+  /// BadInput where it is not meant for the target of `object`, a file's name.
+  Status check_target(const isa::Target&, std::string_view object) const;
 };
 
 } // namespace asmevo::oracle

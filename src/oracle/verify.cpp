@@ -78,7 +78,7 @@ class CaseVerifier {
 
   Result<CaseReport> verify() {
     report_.name = case_.name;
-    report_.workgroups = case_.workgroups();
+    report_.workgroups = case_.shape.workgroup_count();
     ASMEVO_CHECK(choose_workgroups());
     ASMEVO_TRY(k0_, run_k0(0, nullptr));
     report_.k0_instructions = k0_.outcome.instructions;
@@ -110,10 +110,7 @@ class CaseVerifier {
             "kernel '{}' has atomics on memory: a sample of its {} workgroups says nothing; it "
             "has to be run whole",
             printable(case_.kernel), report_.workgroups);
-    std::array<uint64_t, 3> grid{};
-    for (size_t d = 0; d < 3; ++d)
-      grid[d] = (case_.shape.grid[d] + case_.shape.workgroup[d] - 1) / case_.shape.workgroup[d];
-    report_.sample = sample_workgroups(grid, options_.sample, options_.seed);
+    report_.sample = sample_workgroups(case_.shape.workgroups(), options_.sample, options_.seed);
     return {};
   }
 

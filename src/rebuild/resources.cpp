@@ -200,9 +200,8 @@ class Planner {
   }
 
   bool has_dynamic_lds() const {
-    if (!kernel_.metadata_index || !k0_.metadata()) return false;
-    const auto kernels = k0_.metadata()->kernels();
-    return kernels && std::ranges::any_of((*kernels)[*kernel_.metadata_index].args, [](const auto& arg) {
+    const codeobject::KernelMetadata* metadata = k0_.metadata_of(kernel_);
+    return metadata != nullptr && std::ranges::any_of(metadata->args, [](const auto& arg) {
              return arg.value_kind == "dynamic_shared_pointer" || arg.value_kind == "hidden_dynamic_lds_size";
            });
   }

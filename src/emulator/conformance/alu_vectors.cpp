@@ -1,6 +1,7 @@
 #include "emulator/conformance/alu_vectors.h"
 
 #include "emulator/conformance/snippet.h"
+#include "emulator/half_bits.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -264,10 +265,7 @@ class AluVector {
   }
 
   bool close_half(uint32_t got_bits, uint32_t want_bits) const {
-    const auto value = [](uint32_t b) {
-      return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(b)));
-    };
-    const float got = value(got_bits), want = value(want_bits);
+    const float got = half_to_float(got_bits), want = half_to_float(want_bits);
     if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
     const auto ordered = [](uint32_t b) {
       return (b & 0x8000) != 0 ? -static_cast<int>(b & 0x7fff) : static_cast<int>(b);

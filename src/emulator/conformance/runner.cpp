@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "emulator/conformance/alu_vectors.h"
 #include "emulator/conformance/matrix_vectors.h"
+#include "isa/instruction.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -96,12 +97,7 @@ std::vector<std::string> mnemonics_of(const json& v) {
     std::string name = text.get<std::string>();
     name.resize(std::min(name.find(' '), name.size()));
     std::ranges::transform(name, name.begin(), [](char c) { return static_cast<char>(std::tolower(c)); });
-    for (const std::string_view suffix : {"_e64_dpp", "_e32", "_e64", "_dpp", "_sdwa"})
-      if (name.ends_with(suffix)) {
-        name.resize(name.size() - suffix.size());
-        break;
-      }
-    list.push_back(std::move(name));
+    list.emplace_back(isa::without_encoding_suffix(name));
   };
   if (const auto ops = v.find("ops"); ops != v.end())
     for (const json& op : *ops) add(op);

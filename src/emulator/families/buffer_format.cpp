@@ -3,6 +3,7 @@
 // many bits) and a number format (what the bits mean). Components of 32 bits are never converted. Narrower
 // integers are extended, and clamped when stored; scaled and normalised ones are floats in registers.
 #include "emulator/families/buffer_address.h"
+#include "emulator/half_bits.h"
 #include "emulator/opcode_table.h"
 
 #include <algorithm>
@@ -88,13 +89,6 @@ uint32_t small_float_bits(float value, unsigned mantissa_bits) {
   return static_cast<uint32_t>(std::min<uint64_t>(bits, infinity));
 }
 
-float half_value(uint32_t bits) {
-  return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
-}
-uint32_t half_bits(float value) {
-  return std::bit_cast<uint16_t>(static_cast<_Float16>(value));
-}
-
 // --- one component
 
 // As a 32-bit register holds it: float or integer.
@@ -112,7 +106,7 @@ uint32_t decoded(uint32_t value, unsigned bits, NumFormat numbers) {
   case sscaled: f = static_cast<float>(signed_value); break;
   case floating:
     if (bits == 16)
-      f = half_value(value);
+      f = half_to_float(value);
     else if (bits == 10 || bits == 11)
       f = small_float_value(value, bits - 5);
     break;
@@ -139,7 +133,7 @@ uint32_t encoded(uint32_t value, unsigned bits, NumFormat numbers) {
   case uscaled: return rounded(std::trunc(f), 0, most);
   case sscaled: return rounded(std::trunc(f), -top - 1, top) & most;
   case floating:
-    if (bits == 16) return half_bits(std::bit_cast<float>(value));
+    if (bits == 16) return float_to_half(std::bit_cast<float>(value));
     return bits == 10 || bits == 11 ? small_float_bits(std::bit_cast<float>(value), bits - 5) : 0;
   }
   return 0;
@@ -183,11 +177,11 @@ template <unsigned count, Packing packing>
 constexpr unsigned register_count = packing == Packing::Halves ? (count + 1) / 2 : count;
 
 uint32_t narrowed(uint32_t value, NumFormat numbers) {
-  return holds_integers(numbers) ? value & 0xffff : half_bits(std::bit_cast<float>(value));
+  return holds_integers(numbers) ? value & 0xffff : float_to_half(std::bit_cast<float>(value));
 }
 uint32_t widened(uint32_t half, NumFormat numbers) {
   if (numbers == sint) return static_cast<uint32_t>(sign_extended(half, 16));
-  return numbers == uint ? half : std::bit_cast<uint32_t>(half_value(half));
+  return numbers == uint ? half : std::bit_cast<uint32_t>(half_to_float(half));
 }
 
 template <unsigned count, Packing packing>

@@ -13,10 +13,8 @@ void lds_offsets(const Wave& wave, const MicroOp& op, uint32_t offset, LaneAddre
 bool resolve_ds(Wave& wave, const MicroOp& op, const LaneAddresses& a, uint64_t mask, Access access,
                 LanePointers& p) {
   if (op.mods().gds) [[unlikely]] {
-    wave.pc = op.pc;
-    wave.fail({.kind = FaultKind::Unimplemented,
-               .pc = op.pc,
-               .text = std::string(op.instruction->mnemonic) + " gds"});
+    wave.fail_at(op,
+                 {.kind = FaultKind::Unimplemented, .text = std::string(op.instruction->mnemonic) + " gds"});
     return false;
   }
   tell(wave, op, isa::MemoryKind::Lds, access, mask, a);

@@ -178,10 +178,9 @@ template <MatrixShape S>
 void multiply(Wave& wave, const MicroOp& op, ScaledOperand& a, ScaledOperand& b) {
   const isa::Modifiers& m = op.mods();
   if (m.cbsz > fp4 || m.blgp > fp4)
-    return wave.fail({.kind = FaultKind::Illegal,
-                      .pc = op.pc,
-                      .text = fmt::format("{} of element formats {} and {}, which do not exist",
-                                          op.instruction->mnemonic, m.cbsz, m.blgp)});
+    return wave.fail_at(op, {.kind = FaultKind::Illegal,
+                             .text = fmt::format("{} of element formats {} and {}, which do not exist",
+                                                 op.instruction->mnemonic, m.cbsz, m.blgp)});
   const MatrixMode mode = matrix_mode(wave);
   load_factor(a, mode, wave.vectors + op.source[0].index, layout_of_a(S).items(), m.cbsz);
   load_factor(b, mode, wave.vectors + op.source[1].index, layout_of_b(S).items(), m.blgp);

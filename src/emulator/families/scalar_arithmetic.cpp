@@ -182,8 +182,7 @@ void move_relative(Wave& wave, const MicroOp& op) {
   Place& moved = source ? from : to;
   const u64 index = u64{moved.index} + wave.scalars[slot::m0];
   if (index + sizeof(T) / 4 > slot::flat_scratch) {
-    wave.pc = op.pc;
-    return wave.fail({.kind = FaultKind::Illegal, .pc = op.pc, .text = "s_movrel reaches beyond the SGPRs"});
+    return wave.fail_at(op, {.kind = FaultKind::Illegal, .text = "s_movrel reaches beyond the SGPRs"});
   }
   moved.index = static_cast<uint16_t>(index);
   detail::write_scalar<T>(wave, to, detail::scalar_source<T>(wave, from));

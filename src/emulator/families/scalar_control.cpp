@@ -12,11 +12,6 @@ namespace {
 
 void ignore(Wave&, const MicroOp&) {}
 
-void fail(Wave& wave, const MicroOp& op, FaultKind kind, std::string text) {
-  wave.pc = op.pc;
-  wave.fail({.kind = kind, .pc = op.pc, .text = std::move(text)});
-}
-
 // --- branches
 
 template <auto Taken>
@@ -97,17 +92,17 @@ void sleep(Wave& wave, const MicroOp&) {
 void trap(Wave& wave, const MicroOp& op) {
   const unsigned id = op.instruction->words[0] & 0xff;
   constexpr unsigned debugger = 3;
-  if (id != debugger) fail(wave, op, FaultKind::Trap, fmt::format("s_trap {}", id));
+  if (id != debugger) wave.fail_at(op, {.kind = FaultKind::Trap, .text = fmt::format("s_trap {}", id)});
 }
 void set_halt(Wave& wave, const MicroOp& op) {
   if ((op.instruction->words[0] & 1) != 0)
-    fail(wave, op, FaultKind::Trap, "s_sethalt stops the wave for good");
+    wave.fail_at(op, {.kind = FaultKind::Trap, .text = "s_sethalt stops the wave for good"});
 }
 void set_kill(Wave& wave, const MicroOp& op) {
   if ((op.instruction->words[0] & 1) != 0) wave.stop(Wave::State::Ended);
 }
 void send_message_and_halt(Wave& wave, const MicroOp& op) {
-  fail(wave, op, FaultKind::Trap, "s_sendmsghalt stops the wave for good");
+  wave.fail_at(op, {.kind = FaultKind::Trap, .text = "s_sendmsghalt stops the wave for good"});
 }
 
 // --- MODE bits that change how vector instructions run: see interpreter.cpp

@@ -16,13 +16,11 @@ constexpr uint64_t dword_bits = ~uint64_t{3};
 
 void fail_scalar(Wave& wave, const MicroOp& op, FaultKind kind, uint64_t address, unsigned bytes,
                  bool write) {
-  wave.pc = op.pc;
-  wave.fail({.kind = kind,
-             .pc = op.pc,
-             .address = address,
-             .bytes = bytes,
-             .write = write,
-             .text = std::string(op.instruction->mnemonic)});
+  wave.fail_at(op, {.kind = kind,
+                    .address = address,
+                    .bytes = bytes,
+                    .write = write,
+                    .text = std::string(op.instruction->mnemonic)});
 }
 
 void fail_write(Wave& wave, const MicroOp& op, uint64_t address, unsigned bytes) {
