@@ -2,6 +2,7 @@
 #include "codeobject/code_object.h"
 #include "codeobject/container.h"
 #include "emulator/opcode_table.h"
+#include "full_run.h"
 #include "isa/codec.h"
 
 #include <gtest/gtest.h>
@@ -112,9 +113,7 @@ fs::path find_library(const fs::path& folder, std::string_view name) {
 }
 
 TEST(coverage, librocsparse) {
-  const char* full = std::getenv("ASMEVO_FULL");
-  if (full == nullptr || std::string_view(full) != "1")
-    GTEST_SKIP() << "librocsparse is part of ./check --full";
+  if (!test::full_run()) GTEST_SKIP() << "librocsparse is part of ./check --full";
   const fs::path path = find_library(ASMEVO_BINARY_DIR "/corpora", "librocsparse.so.0");
   if (path.empty()) GTEST_SKIP() << "librocsparse is not there";
   Survey survey;

@@ -96,20 +96,10 @@ TEST(launch, preloaded_arguments_and_the_prologue_that_is_skipped) {
   EXPECT_EQ(bench.words(out, 1)[0], 0x1234U);
 }
 
-TEST(launch, gfx90a_scratch_through_buffer_and_flat) {
-  KernelOptions o;
-  o.gpu = "gfx90a";
-  o.scratch_bytes = 64;
-  o.directives = "  .amdhsa_user_sgpr_private_segment_buffer 1\n  .amdhsa_user_sgpr_flat_scratch_init 1\n";
-  // s[0:3] buffer, s[4:5] kernarg, s[6:7] flat scratch, s8.. workgroup ids, s11 wave offset
-  Bench bench(R"(
-    s_add_u32 flat_scratch_lo, s6, s11
-    s_addc_u32 flat_scratch_hi, s7, 0
-    s_add_u32 s0, s0, s11
-    s_addc_u32 s1, s1, 0
-    s_load_dwordx2 s[12:13], s[4:5], 0x0
-    v_add_u32_e32 v1, 0x100, v0
-    buffer_store_dword v1, off, s[0:3], 0 offset:8
+// Each lane stores its number + 0x100 at offset 8 of its scratch memory, as `start` does it with v1, and
+// finds it there by FLAT. `start` leaves the kernarg segment's first pointer in s[12:13].
+void expect_scratch_by_flat(const std::string& start, const KernelOptions& o) {
+  Bench bench(start + R"(
     s_mov_b64 s[14:15], src_private_base
     v_mov_b32_e32 v2, 8
     v_mov_b32_e32 v3, s15
@@ -128,29 +118,33 @@ TEST(launch, gfx90a_scratch_through_buffer_and_flat) {
   for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], i + 0x100) << i;
 }
 
+TEST(launch, gfx90a_scratch_through_buffer_and_flat) {
+  KernelOptions o;
+  o.gpu = "gfx90a";
+  o.scratch_bytes = 64;
+  o.directives = "  .amdhsa_user_sgpr_private_segment_buffer 1\n  .amdhsa_user_sgpr_flat_scratch_init 1\n";
+  // s[0:3] buffer, s[4:5] kernarg, s[6:7] flat scratch, s8.. workgroup ids, s11 wave offset
+  expect_scratch_by_flat(R"(
+    s_add_u32 flat_scratch_lo, s6, s11
+    s_addc_u32 flat_scratch_hi, s7, 0
+    s_add_u32 s0, s0, s11
+    s_addc_u32 s1, s1, 0
+    s_load_dwordx2 s[12:13], s[4:5], 0x0
+    v_add_u32_e32 v1, 0x100, v0
+    buffer_store_dword v1, off, s[0:3], 0 offset:8
+  )",
+                         o);
+}
+
 TEST(launch, gfx942_scratch_directly_and_flat) {
   KernelOptions o;
   o.scratch_bytes = 64;
-  Bench bench(R"(
+  expect_scratch_by_flat(R"(
     s_load_dwordx2 s[12:13], s[0:1], 0x0
     v_add_u32_e32 v1, 0x100, v0
     scratch_store_dword off, v1, off offset:8
-    s_mov_b64 s[14:15], src_private_base
-    v_mov_b32_e32 v2, 8
-    v_mov_b32_e32 v3, s15
-    s_waitcnt vmcnt(0) lgkmcnt(0)
-    flat_load_dword v4, v[2:3]
-    v_lshlrev_b32_e32 v5, 2, v0
-    s_waitcnt vmcnt(0) lgkmcnt(0)
-    global_store_dword v5, v4, s[12:13]
-    s_endpgm
   )",
-              o);
-  const uint64_t out = bench.buffer(4096);
-  const device::LaunchOutcome outcome = bench.launch(1, 64, {out});
-  ASSERT_TRUE(outcome.completed()) << outcome.text;
-  const std::vector<uint32_t> got = bench.words(out, 64);
-  for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], i + 0x100) << i;
+                         o);
 }
 
 std::string refusal(Bench& bench, const device::LaunchShape& shape, std::vector<uint64_t> arguments = {0}) {

@@ -1,6 +1,7 @@
 // The hazard rules against llc 22: random pairs of instructions, their registers overlapping in different
 // ways. ASMEVO_FULL=1 runs every pair of templates in every overlap instead of a sample.
 #include "base/random.h"
+#include "full_run.h"
 #include "hazard_oracle.h"
 #include "isa/codec.h"
 #include "isa/hazards.h"
@@ -169,7 +170,7 @@ TEST_P(HazardRulesAgainstLlc, Pairs) {
   for (const Template& t : templates())
     if (has(t)) usable.push_back(&t);
   std::vector<Pair> pairs;
-  if (std::getenv("ASMEVO_FULL") != nullptr) {
+  if (test::full_run()) {
     for (const Template* first : usable)
       for (const Template* second : usable) {
         for (Pair& p : all_overlaps(*first, *second)) pairs.push_back(std::move(p));

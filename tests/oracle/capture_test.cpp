@@ -1,6 +1,7 @@
 // Captures come back as they were written, replay at their addresses, and are refused in one line where
 // anything in them is wrong.
 #include "base/hash.h"
+#include "llvm_tools.h"
 #include "oracle/capture.h"
 #include "oracle/verified.h"
 
@@ -64,12 +65,6 @@ std::string large() {
 
 class Capture : public ::testing::Test {
  protected:
-  Capture() {
-    std::string pattern = (fs::temp_directory_path() / "capture_test.XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-  }
-  ~Capture() override { fs::remove_all(root_); }
-
   // The capture of a launch, on disk.
   void write(const std::string& launch, bool after = false) {
     auto cases = cases_of(launch, k0_);
@@ -100,7 +95,7 @@ class Capture : public ::testing::Test {
   }
 
   std::shared_ptr<const Subject> k0_ = subject(sample_bytes("saxpy"));
-  fs::path root_;
+  test::ScratchFolder root_;
   Case case_;
 };
 
@@ -137,7 +132,7 @@ TEST_F(Capture, ComesBackAsItWasWritten) {
 TEST_F(Capture, LargeZerosCostNothing) {
   ASSERT_NO_FATAL_FAILURE(write(large()));
   uint64_t bytes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(root_))
+  for (const auto& entry : fs::recursive_directory_iterator(root_.path()))
     if (entry.is_regular_file()) bytes += entry.file_size();
   EXPECT_LT(bytes, 100'000U);
 }
@@ -185,7 +180,7 @@ TEST_F(Capture, IsNotWrittenOverAnything) {
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message, HasSubstr("is there already"));
   EXPECT_TRUE(read_capture(folder_()));
-  EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 1) << "nothing is left beside it";
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_.path()), {}), 1) << "nothing is left beside it";
 }
 
 TEST_F(Capture, WrongManifestsAreNamed) {

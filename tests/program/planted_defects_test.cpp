@@ -4,6 +4,7 @@
 // wants that many. A sample runs by default; ASMEVO_FULL=1 plants everything and prints the table of
 // docs/static-check.md.
 #include "base/random.h"
+#include "full_run.h"
 #include "isa/hazard_oracle.h"
 #include "program/static_check.h"
 #include "program_builder.h"
@@ -120,8 +121,6 @@ struct Tally {
 
 class PlantedDefects : public ::testing::TestWithParam<isa::Gfx> {
  protected:
-  bool full() const { return std::getenv("ASMEVO_FULL") != nullptr; }
-
   // llvm#218363: llc 22 puts nothing between different matrix instructions that share an accumulator.
   static bool known_of_llc(const Finding& f) { return f.rule == "mfma-mixed-src-c"; }
 
@@ -191,7 +190,7 @@ class PlantedDefects : public ::testing::TestWithParam<isa::Gfx> {
       if (was.lgkmcnt < 14) variants.push_back({"lgkmcnt dropped", {was.vmcnt, was.expcnt, 15}});
     }
     for (const Variant& v : variants) {
-      if (!full() && random_.below(16) != 0) continue;
+      if (!test::full_run() && random_.below(16) != 0) continue;
       Tally& tally = tallies_[v.kind];
       ++tally.planted;
       if (!wait_matters(s, n, v.fields.encode())) continue;
@@ -206,7 +205,7 @@ class PlantedDefects : public ::testing::TestWithParam<isa::Gfx> {
     const unsigned states = static_cast<unsigned>(std::stoul(k.text[line].substr(6)));
     // Dropped: a label keeps the line.
     for (const bool drop : {false, true}) {
-      if (!full() && random_.below(6) != 0) continue;
+      if (!test::full_run() && random_.below(6) != 0) continue;
       if (!drop && states == 0) continue; // the same as dropping it
       Tally& tally = tallies_[drop ? "s_nop dropped" : "s_nop by one"];
       ++tally.planted;

@@ -1,5 +1,6 @@
 #include "base/random.h"
 #include "codeobject/samples.h"
+#include "full_run.h"
 #include "rebuild/assembly.h"
 #include "rebuild/assembly_directives.h"
 
@@ -100,7 +101,7 @@ TEST(AssemblyDirectives, SeesWhatLlvmSees) {
                                            "\x1a"};
   RandomStream random(7);
   size_t seen = 0;
-  const int rounds = std::getenv("ASMEVO_FULL") ? 1000 : 80;
+  const int rounds = test::full_run() ? 1000 : 80;
   for (int k = 0; k < rounds; ++k) {
     std::string text;
     for (int n = 0; n < 14; ++n) text += pieces[random.below(pieces.size())];
@@ -142,7 +143,7 @@ TEST(AssemblyDirectives, LimitOfMemory) {
 }
 
 TEST(AssemblyDirectives, LimitOfTime) {
-  if (!std::getenv("ASMEVO_FULL")) GTEST_SKIP() << "takes as long as the limit";
+  if (!test::full_run()) GTEST_SKIP() << "takes as long as the limit";
   // 2^60 terms.
   std::string text = ".text\n.set a0, x-y\n";
   for (int k = 1; k <= 60; ++k) text += fmt::format(".set a{0}, a{1}+a{1}\n", k, k - 1);

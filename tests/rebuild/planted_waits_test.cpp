@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "codeobject/code_object.h"
+#include "full_run.h"
 #include "program/static_check.h"
 #include "rebuild/recover.h"
 
@@ -140,7 +141,7 @@ TEST_F(PlantedWaits, AreFoundInProductionKernels) {
     if (path.extension() == ".co" && path.string().find("/gfx9") != std::string::npos)
       objects.push_back(path);
   ASSERT_FALSE(objects.empty());
-  const size_t count = std::getenv("ASMEVO_FULL") != nullptr ? 300 : 10;
+  const size_t count = test::full_run() ? 300 : 10;
   for (size_t k = 0; k < count; ++k) object(objects[random_.below(objects.size())], 20);
   Tally all;
   for (const auto& [kind, t] : tallies_) {

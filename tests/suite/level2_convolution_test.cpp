@@ -17,22 +17,6 @@ constexpr double epsilon = 0x1p-24, few = 16 * epsilon;
 
 class Level2Convolution : public testing::Test {
  protected:
-  static void on_all(const std::string& name, const std::function<void(const SuiteRun&)>& check) {
-    struct At {
-      const char *shape, *target;
-    };
-    std::vector<At> places{{"tiny", "gfx942"}, {"odd", "gfx942"}, {"tiny", "gfx90a"}, {"tiny", "gfx950"}};
-    if (full_run()) places.push_back({"search", "gfx942"});
-    for (const auto [shape, target] : places) {
-      const SuiteRun run({name, shape, target});
-      ASSERT_TRUE(run.completed()) << run.label() << ": " << run.error();
-      if (std::string(shape) == "tiny") {
-        EXPECT_LE(run.report().outcome.instructions, 100'000U) << run.label();
-      }
-      check(run);
-    }
-  }
-
   struct Product {
     Convolution shape;
     reference::Linear z;

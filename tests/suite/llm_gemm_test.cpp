@@ -15,33 +15,13 @@ using Numbers = std::vector<double>;
 
 constexpr double half_rounding = 0x1p-11, bfloat_rounding = 0x1p-8;
 
-struct At {
-  const char *shape, *target;
-};
-const std::vector<At> all_targets{
-    {"tiny", "gfx942"}, {"odd", "gfx942"}, {"tiny", "gfx90a"}, {"tiny", "gfx950"}};
-
-void on(const std::string& name, const std::vector<At>& places,
-        const std::function<void(const SuiteRun&, const At&)>& check) {
-  std::vector<At> all = places;
-  if (full_run()) all.push_back({"search", places.front().target});
-  for (const At& at : all) {
-    const SuiteRun run({name, at.shape, at.target});
-    ASSERT_TRUE(run.completed()) << run.label() << ": " << run.error();
-    if (std::string(at.shape) == "tiny") {
-      EXPECT_LE(run.report().outcome.instructions, 100'000U) << run.label();
-    }
-    check(run, at);
-  }
-}
-
 double one(size_t, size_t, size_t) {
   return 1;
 }
 
 /// `rounding`: of the result. `product_error`: of each product, relative. gfx90a takes denormal inputs as
 /// zero: that is less than 2^-14 of f16 times the other factor, a few times in a sum.
-void expect_product(const SuiteRun& run, const At& at, const reference::Measured& expected, size_t k,
+void expect_product(const SuiteRun& run, const Place& at, const reference::Measured& expected, size_t k,
                     double rounding, double product_error = 0) {
   const Numbers got = run.values("out");
   ASSERT_EQ(got.size(), expected.values.size());
@@ -60,7 +40,7 @@ void expect_product(const SuiteRun& run, const At& at, const reference::Measured
   EXPECT_GT(nonzero, got.size() / 2) << run.label();
 }
 
-void check_plain(const SuiteRun& run, const At& at, double rounding, double scale = 1) {
+void check_plain(const SuiteRun& run, const Place& at, double rounding, double scale = 1) {
   const size_t k = run.size("k");
   expect_product(run, at,
                  reference::scaled_product(run.size("m"), run.size("n"), k, run.values("x"), run.values("w"),
@@ -70,16 +50,16 @@ void check_plain(const SuiteRun& run, const At& at, double rounding, double scal
 
 TEST(LlmGemm, F16) {
   on("llm_gemm_f16", all_targets,
-     [](const SuiteRun& run, const At& at) { check_plain(run, at, half_rounding); });
+     [](const SuiteRun& run, const Place& at) { check_plain(run, at, half_rounding); });
 }
 
 TEST(LlmGemm, Bf16) {
   on("llm_gemm_bf16", all_targets,
-     [](const SuiteRun& run, const At& at) { check_plain(run, at, bfloat_rounding); });
+     [](const SuiteRun& run, const Place& at) { check_plain(run, at, bfloat_rounding); });
 }
 
 TEST(LlmGemm, I8IsExact) {
-  on("llm_gemm_i8", all_targets, [](const SuiteRun& run, const At&) {
+  on("llm_gemm_i8", all_targets, [](const SuiteRun& run, const Place&) {
     const auto expected = reference::scaled_product(run.size("m"), run.size("n"), run.size("k"),
                                                     run.values("x"), run.values("w"), one);
     expect_close(run, "out", expected.values, 0);
@@ -87,13 +67,13 @@ TEST(LlmGemm, I8IsExact) {
 }
 
 TEST(LlmGemm, Fp8) {
-  auto check = [](const SuiteRun& run, const At& at) { check_plain(run, at, bfloat_rounding, 0.125); };
+  auto check = [](const SuiteRun& run, const Place& at) { check_plain(run, at, bfloat_rounding, 0.125); };
   on("llm_gemm_fp8", {{"tiny", "gfx942"}, {"odd", "gfx942"}}, check);
   on("llm_gemm_fp8_ocp", {{"tiny", "gfx950"}}, check);
 }
 
 TEST(LlmGemm, Fp8WithBlockScales) {
-  auto check = [](const SuiteRun& run, const At& at) {
+  auto check = [](const SuiteRun& run, const Place& at) {
     const Numbers x_scales = run.values("x_scales"), w_scales = run.values("w_scales");
     const size_t m = run.size("m"), k = run.size("k"), blocks = run.size("blocks");
     const auto expected = reference::scaled_product(
@@ -107,7 +87,7 @@ TEST(LlmGemm, Fp8WithBlockScales) {
 }
 
 TEST(LlmGemm, Int4) {
-  on("llm_gemm_int4", all_targets, [](const SuiteRun& run, const At& at) {
+  on("llm_gemm_int4", all_targets, [](const SuiteRun& run, const Place& at) {
     const Numbers codes = run.values("codes"), scales = run.values("scales"), zeros = run.values("zeros");
     const size_t n = run.size("n"), k = run.size("k"), groups = run.size("groups");
     Numbers w(n * k);
@@ -122,7 +102,7 @@ TEST(LlmGemm, Int4) {
 }
 
 TEST(LlmGemm, Gather) {
-  on("llm_gemm_gather", all_targets, [](const SuiteRun& run, const At& at) {
+  on("llm_gemm_gather", all_targets, [](const SuiteRun& run, const Place& at) {
     const size_t m = run.size("m"), n = run.size("n"), k = run.size("k");
     const Numbers x = run.values("x"), w = run.values("w"), rows = run.values("rows"),
                   adapter = run.values("adapter");

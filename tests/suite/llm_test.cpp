@@ -13,19 +13,8 @@ using Numbers = std::vector<double>;
 constexpr double epsilon = 0x1p-24, half_rounding = 0x1p-11, least_half = 0x1p-14;
 
 void on_all(const std::string& name, const std::function<void(const SuiteRun&, bool flushes)>& check) {
-  struct At {
-    const char *shape, *target;
-  };
-  std::vector<At> places{{"tiny", "gfx942"}, {"odd", "gfx942"}, {"tiny", "gfx90a"}, {"tiny", "gfx950"}};
-  if (full_run()) places.push_back({"search", "gfx942"});
-  for (const auto [shape, target] : places) {
-    const SuiteRun run({name, shape, target});
-    ASSERT_TRUE(run.completed()) << run.label() << ": " << run.error();
-    if (std::string(shape) == "tiny") {
-      EXPECT_LE(run.report().outcome.instructions, 100'000U) << run.label();
-    }
-    check(run, std::string(target) == "gfx90a");
-  }
+  on(name, all_targets,
+     [&](const SuiteRun& run, const Place& place) { check(run, std::string(place.target) == "gfx90a"); });
 }
 
 Numbers part(const Numbers& all, size_t first, size_t count) {

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "device/emulated_device.h"
+#include "full_run.h"
 #include "oracle/launch_run.h"
 
 #include <gtest/gtest.h>
@@ -109,9 +110,31 @@ inline void expect_close(const SuiteRun& run, const std::string& buffer, const s
   expect_close(run.label() + ": " + buffer, run.values(buffer), reference, relative, absolute);
 }
 
-/// Everything, not just what is quick: ./check --full.
-inline bool full_run() {
-  return std::getenv("ASMEVO_FULL") != nullptr;
+using test::full_run;
+
+/// Where a kernel is run: a shape of its launch file, on a target.
+struct Place {
+  const char *shape, *target;
+};
+inline const std::vector<Place> all_targets{
+    {"tiny", "gfx942"}, {"odd", "gfx942"}, {"tiny", "gfx90a"}, {"tiny", "gfx950"}};
+
+/// Runs a kernel at all places, and in full runs at the shape `search` on the first one's target; `tiny` must
+/// be small.
+inline void on(const std::string& name, std::vector<Place> places,
+               const std::function<void(const SuiteRun&, const Place&)>& check) {
+  if (full_run()) places.push_back({"search", places.front().target});
+  for (const Place& place : places) {
+    const SuiteRun run({name, place.shape, place.target});
+    ASSERT_TRUE(run.completed()) << run.label() << ": " << run.error();
+    if (std::string(place.shape) == "tiny") {
+      EXPECT_LE(run.report().outcome.instructions, 100'000U) << run.label();
+    }
+    check(run, place);
+  }
+}
+inline void on_all(const std::string& name, const std::function<void(const SuiteRun&)>& check) {
+  on(name, all_targets, [&](const SuiteRun& run, const Place&) { check(run); });
 }
 
 } // namespace asmevo::suite
