@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "oracle/capture.h"
-#include "oracle/verify.h"
+#include "oracle/case_set.h"
 
 #include <algorithm>
 #include <charconv>
@@ -21,6 +21,7 @@ constexpr uint64_t default_sample = 64; // workgroups; corners are 8 of them
 struct Options {
   std::string k0, candidate, launch, capture, shape, target, kernel, rule = "scaled", workgroups;
   unsigned seeds = 3, schedules = 8, threads = 0;
+  bool as_given = false, held_back = false, list = false;
   uint64_t max_steps = uint64_t{1} << 32;
 };
 
@@ -45,15 +46,21 @@ class Verify {
     if (options_.launch.empty() == options_.capture.empty())
       return bad_input("verify: one of --launch and --capture is required");
     ASMEVO_TRY(verify_.rule, oracle::rule_named(options_.rule));
-    ASMEVO_TRY(verify_.sample, sample_in(options_.workgroups));
-    verify_.schedules = options_.schedules;
     verify_.threads = options_.threads;
     verify_.most_instructions = options_.max_steps;
+    prepare_.rule = verify_.rule;
+    ASMEVO_TRY(prepare_.sample, sample_in(options_.workgroups));
+    prepare_.schedules = options_.schedules;
+    prepare_.threads = options_.threads;
+    prepare_.most_instructions = options_.max_steps;
     ASMEVO_TRY(k0_, load_subject(options_.k0, options_.target));
     ASMEVO_TRY(candidate_, load_subject(options_.candidate, options_.target));
     ASMEVO_TRY(static_, oracle::compare_statically(*k0_, *candidate_));
     outcome_ = static_.outcome;
-    if (outcome_ == Outcome::Equivalent) ASMEVO_CHECK(run_cases());
+    if (outcome_ == Outcome::Equivalent) {
+      ASMEVO_TRY(set_, options_.capture.empty() ? cases_of_launch() : case_of_capture());
+      ASMEVO_CHECK(run_cases());
+    }
     if (json_)
       print_as_json();
     else
@@ -62,41 +69,37 @@ class Verify {
   }
 
  private:
-  Status run_cases() {
-    if (!options_.capture.empty()) {
-      ASMEVO_TRY(const oracle::Case c, oracle::read_capture(options_.capture));
-      if (c.target.gfx != k0_->object().target().gfx)
-        return bad_input("{}: for {}; {} is for {}", options_.capture, c.target.name(), options_.k0,
-                         k0_->object().target().name());
-      return run_case(c);
-    }
-    ASMEVO_TRY(const oracle::LaunchSpec spec, oracle::LaunchSpec::read(options_.launch));
-    ASMEVO_CHECK(spec.check_target(k0_->object().target(), options_.k0));
-    Progress progress("verify", options_.seeds);
-    for (unsigned seed = 0; seed < options_.seeds && outcome_ == Outcome::Equivalent; ++seed) {
-      ASMEVO_TRY(const auto plan, oracle::LaunchPlan::make(spec, options_.shape, seed));
-      oracle::LowerOptions lower;
-      lower.kernel = options_.kernel;
-      lower.name = fmt::format("seed {}", seed);
-      lower.threads = options_.threads;
-      lower.most_instructions = options_.max_steps;
-      ASMEVO_TRY(const auto cases, oracle::lower(plan, oracle::object_of(k0_), lower));
-      verify_.seed = seed;
-      // K0's orders of waves are tried with the first inputs, the candidate's with all.
-      if (seed != 0) verify_.schedules = 1;
-      for (const oracle::Case& c : cases) {
-        ASMEVO_CHECK(run_case(c));
-        if (outcome_ != Outcome::Equivalent) break;
-      }
-      progress.step();
-    }
-    return {};
+  Result<oracle::CaseSet> case_of_capture() {
+    ASMEVO_TRY(oracle::Case c, oracle::read_capture(options_.capture));
+    if (c.target.gfx != k0_->object().target().gfx)
+      return bad_input("{}: for {}; {} is for {}", options_.capture, c.target.name(), options_.k0,
+                       k0_->object().target().name());
+    oracle::CaseSet set;
+    ASMEVO_TRY(auto prepared, oracle::PreparedCase::make(std::move(c), k0_, prepare_));
+    set.cases.push_back(std::move(prepared));
+    return set;
   }
 
-  Status run_case(const oracle::Case& c) {
-    ASMEVO_TRY(CaseReport report, oracle::verify_case(c, k0_, candidate_, verify_));
-    outcome_ = report.outcome;
-    cases_.push_back(std::move(report));
+  Result<oracle::CaseSet> cases_of_launch() {
+    ASMEVO_TRY(const oracle::LaunchSpec spec, oracle::LaunchSpec::read(options_.launch));
+    ASMEVO_CHECK(spec.check_target(k0_->object().target(), options_.k0));
+    oracle::CaseSetOptions options;
+    options.prepare = prepare_;
+    options.kernel = options_.kernel;
+    options.shape = options_.shape;
+    options.seeds = options_.seeds;
+    options.as_given = options_.as_given;
+    options.held_back = options_.held_back;
+    Progress progress("K0", oracle::recipes_of(spec, options).size());
+    options.progress = [&progress](size_t, size_t) { progress.step(); };
+    return oracle::make_case_set(spec, k0_, options);
+  }
+
+  Status run_cases() {
+    Progress progress("verify", set_.cases.size());
+    ASMEVO_TRY(cases_,
+               oracle::verify_cases(set_.cases, candidate_, verify_, [&progress] { progress.step(); }));
+    if (!cases_.empty()) outcome_ = cases_.back().outcome;
     return {};
   }
 
@@ -106,14 +109,23 @@ class Verify {
         fmt::print("abi: {}: {}: {} -> {}\n", printable(d.where), printable(d.field), printable(d.k0),
                    printable(d.candidate));
     for (const std::string& finding : static_.findings) fmt::print("check: {}\n", printable(finding, 1000));
-    for (const CaseReport& c : cases_) print_case(c);
+    for (const CaseReport& c : cases_)
+      if (options_.list || has_something_to_say(c)) print_case(c);
+    for (const std::string& text : set_.left_out) fmt::print("left out: {}\n", printable(text, 400));
+    for (const std::string& text : set_.warnings) fmt::print("warning: {}\n", printable(text, 400));
     const size_t good =
         static_cast<size_t>(std::ranges::count(cases_, Outcome::Equivalent, &CaseReport::outcome));
-    fmt::print("{}: {} case{}, {} equivalent", oracle::name(outcome_), cases_.size(),
-               cases_.size() == 1 ? "" : "s", good);
+    fmt::print("{}: {} case{}, {} equivalent", oracle::name(outcome_), set_.cases.size(),
+               set_.cases.size() == 1 ? "" : "s", good);
     const auto sampled = std::ranges::count_if(cases_, [](const CaseReport& c) { return !c.sample.empty(); });
     if (sampled != 0) fmt::print(", {} by sampled workgroups", sampled);
     fmt::print("\n");
+  }
+
+  static bool has_something_to_say(const CaseReport& c) {
+    const auto differs = [](const oracle::ViewReport& b) { return b.comparison.different != 0; };
+    return c.outcome != Outcome::Equivalent || !c.notes.empty() || !c.sample.empty() ||
+           std::ranges::any_of(c.buffers, differs);
   }
 
   void print_case(const CaseReport& c) const {
@@ -188,15 +200,20 @@ class Verify {
     document["abi"] = abi;
     document["findings"] = static_.findings;
     document["cases"] = cases;
+    document["cases_in_all"] = set_.cases.size();
+    document["left_out"] = set_.left_out;
+    document["warnings"] = set_.warnings;
     print_json(document);
   }
 
   const Options& options_;
   bool json_;
   oracle::VerifyOptions verify_;
+  oracle::PrepareOptions prepare_;
   std::shared_ptr<const oracle::Subject> k0_, candidate_;
   oracle::StaticVerdict static_;
   Outcome outcome_ = Outcome::Equivalent;
+  oracle::CaseSet set_;
   std::vector<CaseReport> cases_;
 };
 
@@ -217,9 +234,12 @@ void add_verify(Context& context) {
   verb->add_option("--kernel", options->kernel, "kernel to run, in place of the launch file's")
       ->type_name("NAME");
   verb->add_option("--rule", options->rule, "scaled or paper")->capture_default_str();
-  verb->add_option("--seeds", options->seeds, "inputs to try, made from seeds 0, 1, ...")
+  verb->add_option("--seeds", options->seeds, "inputs as the launch file gives them, from seeds 0, 1, ...")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  verb->add_flag("--list", options->list, "every case, also those of which there is nothing to say");
+  verb->add_flag("--as-given", options->as_given, "no other inputs and sizes than the launch file gives");
+  verb->add_flag("--held-back", options->held_back, "the second set of cases: other seeds and sizes");
   verb->add_option("--schedules", options->schedules, "runs of K0 with its waves in other orders")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

@@ -76,7 +76,7 @@ class Dispatch {
   void work(unsigned worker) {
     Observer* observer = options_.observer ? options_.observer(worker) : nullptr;
     while (Resident* r = take()) {
-      if (r->turns == 0) r->group->start(index_of(r->order), options_.seed);
+      if (r->turns == 0) r->group->start(index_of(r->order), options_.seed, options_.initial_state);
       r->group->observe(observer);
       const uint64_t left =
           options_.most_instructions - std::min(options_.most_instructions, r->group->instructions());

@@ -13,6 +13,8 @@ namespace asmevo::emulator {
 struct RunOptions {
   unsigned threads = 0; // 0: one a core. Race-free kernels give the same results on any number
   uint64_t seed = 0;    // of the interleaving of a workgroup's waves; 0: round robin in long turns
+  /// Of what registers and LDS hold before anything is written to them, where the ABI says nothing; 0: zeros.
+  uint64_t initial_state = 0;
   /// Instructions that all waves of one workgroup together may execute before the run counts as hanging.
   uint64_t most_instructions = uint64_t{1} << 32;
   double most_seconds = 0; // of the whole run; 0: no limit

@@ -289,6 +289,18 @@ std::array<uint32_t, 4> private_segment_buffer(uint64_t base) {
           element_4_bytes | index_stride_64 | add_tid};
 }
 
+// SGPRs, VCC and M0 are what the last wave left there. Trap handler registers stay 0.
+void fill_scalars(Wave& wave, uint64_t initial_state) {
+  wave.scalars.fill(0);
+  if (initial_state == 0) return;
+  const auto noise = [&](unsigned s) {
+    wave.scalars[s] = noise_bits(s + wave.number * slot::count + static_cast<uint32_t>(initial_state));
+  };
+  for (unsigned s = 0; s < slot::ttmp0; ++s) noise(s);
+  noise(slot::m0);
+  wave.scc() = wave.scalars[slot::m0] >> 7 & 1;
+}
+
 void set_sgprs(const Launch& launch, uint64_t workgroup_index, uint64_t scratch_first,
                uint64_t scratch_offset, Wave& wave) {
   const Launch::WaveRegisters& r = launch.registers;
@@ -327,11 +339,11 @@ uint64_t scratch_bytes_per_wave(const Launch& launch) {
 }
 
 void start_wave(const Launch& launch, uint64_t workgroup_index, uint32_t wave_number, uint64_t scratch_first,
-                uint64_t scratch_offset, Wave& wave) {
-  wave.scalars.fill(0);
+                uint64_t scratch_offset, uint64_t initial_state, Wave& wave) {
+  wave.number = wave_number;
+  fill_scalars(wave, initial_state);
   wave.hwreg.fill(0);
   wave.dispatch = &launch.context;
-  wave.number = wave_number;
   wave.pc = launch.entry;
   wave.attention = 0;
   wave.state = Wave::State::Running;

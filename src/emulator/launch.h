@@ -69,10 +69,18 @@ Result<Launch> prepare_launch(const codeobject::CodeObject&, const codeobject::K
 /// The work-items a workgroup has in each direction: fewer at the edge of the grid.
 std::array<uint32_t, 3> workgroup_size(const Launch&, uint64_t index);
 
-/// Sets up one wave: registers, EXEC, MODE, pc. `scratch` is the guest address of its scratch memory,
-/// `scratch_offset` that address minus the dispatch's first (gfx90a takes it as an SGPR).
+/// 32 well mixed bits of a counter.
+inline uint32_t noise_bits(uint32_t counter) {
+  counter = (counter ^ counter >> 16) * 0x7feb352dU;
+  counter = (counter ^ counter >> 15) * 0x846ca68bU;
+  return counter ^ counter >> 16;
+}
+
+/// Sets up one wave: registers, EXEC, MODE, pc. `scratch_first + scratch_offset` is the guest address of its
+/// scratch memory (gfx90a takes the second as an SGPR). `initial_state`: of the scalar registers that nothing
+/// defines, 0 for zeros.
 void start_wave(const Launch&, uint64_t workgroup_index, uint32_t wave_number, uint64_t scratch_first,
-                uint64_t scratch_offset, Wave&);
+                uint64_t scratch_offset, uint64_t initial_state, Wave&);
 
 /// Bytes of scratch memory a wave needs: scratch_bytes of every lane, in units of 1 KiB.
 uint64_t scratch_bytes_per_wave(const Launch&);

@@ -8,6 +8,24 @@
 
 namespace asmevo::emulator {
 
+namespace {
+
+// Noise for memory that nobody has written; whole dwords. The loop is made to be vectorised: it runs over
+// 128 KiB for every wave.
+void fill_initial_state(uint8_t* bytes, size_t count, uint64_t seed) {
+  if (seed == 0) {
+    std::memset(bytes, 0, count);
+    return;
+  }
+  const auto offset = static_cast<uint32_t>(seed), mask = static_cast<uint32_t>(seed >> 32);
+  for (uint32_t i = 0; i < count / sizeof(uint32_t); ++i) {
+    const uint32_t bits = noise_bits(i + offset) ^ mask;
+    std::memcpy(bytes + size_t{i} * sizeof(bits), &bits, sizeof(bits));
+  }
+}
+
+} // namespace
+
 Workgroup::Workgroup(const Launch& launch, Code& code, AddressSpace& memory, uint64_t scratch_first,
                      uint64_t scratch_offset)
     : launch_(launch), code_(code), memory_(memory), scratch_first_(scratch_first),
@@ -16,7 +34,7 @@ Workgroup::Workgroup(const Launch& launch, Code& code, AddressSpace& memory, uin
                                                   launch.context.allocated_vgprs)),
       lds_(launch.lds_bytes) {}
 
-void Workgroup::start(uint64_t index, uint64_t seed) {
+void Workgroup::start(uint64_t index, uint64_t seed, uint64_t initial_state) {
   index_ = index;
   seed_ = seed;
   instructions_ = turn_ = 0;
@@ -25,8 +43,9 @@ void Workgroup::start(uint64_t index, uint64_t seed) {
   const std::array<uint32_t, 3> size = workgroup_size(launch_, index);
   active_waves_ = (size[0] * size[1] * size[2] + lanes - 1) / lanes;
   const size_t rows = launch_.context.allocated_vgprs;
-  std::memset(static_cast<void*>(rows_.get()), 0, active_waves_ * rows * sizeof(Row));
-  std::ranges::fill(lds_, uint8_t{0});
+  const uint64_t state = initial_state == 0 ? 0 : RandomStream(initial_state + index).next();
+  fill_initial_state(reinterpret_cast<uint8_t*>(rows_.get()), active_waves_ * rows * sizeof(Row), state);
+  fill_initial_state(lds_.data(), lds_.size(), state);
   clear_scratch();
   for (uint32_t w = 0; w < active_waves_; ++w) {
     Wave& wave = waves_[w];
@@ -37,7 +56,7 @@ void Workgroup::start(uint64_t index, uint64_t seed) {
     wave.lds_bytes = static_cast<uint32_t>(lds_.size());
     wave.counts = counts_.data();
     start_wave(launch_, index, w, scratch_first_, scratch_offset_ + w * scratch_bytes_per_wave(launch_),
-               wave);
+               state, wave);
   }
   state_ = State::Running;
 }

@@ -26,9 +26,9 @@ class Workgroup {
   /// behind.
   Workgroup(const Launch&, Code&, AddressSpace&, uint64_t scratch_first, uint64_t scratch_offset);
 
-  /// Begins workgroup `index`; the seed decides the interleaving of its waves. Reuses the memory of the one
-  /// before.
-  void start(uint64_t index, uint64_t seed);
+  /// Begins workgroup `index`; `seed` decides the interleaving of its waves, `initial_state` what is in
+  /// registers and LDS (RunOptions). Reuses the memory of the one before.
+  void start(uint64_t index, uint64_t seed, uint64_t initial_state);
   /// Who watches from now on; null: nobody.
   void observe(Observer*);
   /// Runs about `budget` instructions of all waves together; returns how many it ran.

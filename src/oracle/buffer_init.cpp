@@ -3,8 +3,11 @@
 #include "base/random.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace asmevo::oracle {
 
@@ -105,13 +108,7 @@ void fill_from_bytes(const Init& init, uint64_t offset, std::span<uint8_t> into)
               std::min<uint64_t>(into.size(), init.bytes.size() - offset));
 }
 
-} // namespace
-
-uint64_t random_bits(uint64_t seed, uint64_t counter) {
-  return RandomStream(seed + counter * 0x9e3779b97f4a7c15U).next();
-}
-
-uint64_t init_code(const Init& init, const Layout& layout, uint64_t index) {
+uint64_t plain_code(const Init& init, const Layout& layout, uint64_t index) {
   const ElementType& t = layout.type();
   switch (init.kind) {
   case InitKind::Poison: return poison_byte(t) * 0x0101010101010101U & low_bits(t.bits);
@@ -142,6 +139,40 @@ uint64_t init_code(const Init& init, const Layout& layout, uint64_t index) {
   case InitKind::Bytes: break; // has no elements
   }
   return 0;
+}
+
+} // namespace
+
+uint64_t random_bits(uint64_t seed, uint64_t counter) {
+  return RandomStream(seed + counter * 0x9e3779b97f4a7c15U).next();
+}
+
+uint64_t extreme_code(const ElementType& t, uint64_t choice) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (t.is_integer()) {
+    const uint64_t all = low_bits(t.bits), top = uint64_t{1} << (t.bits - 1);
+    const bool is_signed = t.kind == ElementType::Kind::Signed;
+    const std::array<uint64_t, 5> codes = {is_signed ? all >> 1 : all, is_signed ? top : 0, 0, 1, all};
+    return codes[choice % codes.size()];
+  }
+  const double smallest_normal = std::ldexp(1.0, 1 - t.bias);
+  const std::array<double, 8> values = {std::numeric_limits<double>::quiet_NaN(),
+                                        infinity,
+                                        -infinity,
+                                        -0.0,
+                                        std::numeric_limits<double>::max(),
+                                        std::numeric_limits<double>::lowest(),
+                                        smallest_normal,
+                                        std::ldexp(smallest_normal, -int{t.mantissa_bits})};
+  return encode(t, values[choice % values.size()]);
+}
+
+uint64_t init_code(const Init& init, const Layout& layout, uint64_t index) {
+  if (init.extremes_every != 0 && !layout.type().is_opaque()) {
+    const uint64_t drawn = random_bits(~init.seed, index);
+    if (below(drawn, init.extremes_every) == 0) return extreme_code(layout.type(), random_bits(drawn, index));
+  }
+  return plain_code(init, layout, index);
 }
 
 void fill(const Init& init, const Layout& layout, uint64_t offset, std::span<uint8_t> into) {

@@ -31,6 +31,9 @@ struct Init {
           whole_second = 0; // the same where they are integers: f64 does not hold all of 64 bits
   uint64_t third = 0;
   uint64_t seed = 0;
+  /// So many elements on average hold one number of an extreme kind in place of theirs: NaN, an infinity, -0,
+  /// the largest, smallest normal or smallest number; of integers the largest, smallest, 0, 1 or -1. 0: none.
+  uint64_t extremes_every = 0;
   std::vector<uint64_t> codes; // Codes
   Bytes bytes;                 // Bytes
 };
@@ -44,6 +47,9 @@ inline constexpr uint8_t canary_byte = 0xc5;
 
 /// Fills `into` with the bytes from `offset` on of a buffer that was set up so. Padding gets canary_byte.
 void fill(const Init&, const Layout&, uint64_t offset, std::span<uint8_t> into);
+
+/// An extreme number of a float or integer type (see Init), chosen by `choice`.
+uint64_t extreme_code(const ElementType&, uint64_t choice);
 
 /// 64 well mixed bits of a seed and a counter.
 uint64_t random_bits(uint64_t seed, uint64_t counter);

@@ -47,6 +47,7 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
   common.target = k0->target();
   common.views = views_of(*memory);
   common.object_hash = content_hash(k0->bytes());
+  common.guards = memory->guards();
   const bool only_one = has_one_launch(plan.spec.steps);
   std::vector<Case> cases;
   LaunchRunOptions run;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "device/emulated_device.h"
-#include "oracle/launch_plan.h"
+#include "oracle/launch_memory.h"
 
 namespace asmevo::oracle {
 
@@ -27,7 +27,8 @@ struct Case {
   std::vector<CaseView> views; // memory that none covers is opaque bytes
   /// What K0 left there where it was recorded; null: K0 is run to find out.
   std::shared_ptr<const emulator::AddressSpace> after;
-  std::string object_hash; // of the code object it was made with
+  std::string object_hash;                         // of the code object it was made with
+  std::vector<std::shared_ptr<GuardWatch>> guards; // shared by all cases of a launch
 };
 
 struct LowerOptions {

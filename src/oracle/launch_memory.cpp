@@ -41,9 +41,9 @@ Status LaunchMemory::place() {
 
 Status LaunchMemory::map_guard(uint64_t address, uint64_t bytes, size_t buffer, bool behind) {
   if (bytes == 0) return {};
-  auto guard = std::make_shared<Guard>();
-  guard->buffer = buffer;
-  guard->behind = behind;
+  auto guard = std::make_shared<GuardWatch>();
+  guard->what =
+      fmt::format("memory {} buffer '{}'", behind ? "behind" : "before", plan_.buffers[buffer].name);
   const std::string name =
       fmt::format("guard {} {}", behind ? "behind" : "before", plan_.buffers[buffer].name);
   ASMEVO_CHECK(emulated_->allocate_filled(
@@ -293,11 +293,13 @@ Result<std::vector<size_t>> LaunchMemory::changed_inputs() const {
 }
 
 std::vector<std::string> LaunchMemory::guard_reads() const {
+  return oracle::guard_reads(guards_);
+}
+
+std::vector<std::string> guard_reads(const std::vector<std::shared_ptr<GuardWatch>>& guards) {
   std::vector<std::string> list;
-  for (const auto& guard : guards_)
-    if (guard->touched)
-      list.push_back(fmt::format("memory {} buffer '{}' was read", guard->behind ? "behind" : "before",
-                                 plan_.buffers[guard->buffer].name));
+  for (const auto& guard : guards)
+    if (guard->touched) list.push_back(guard->what + " was read");
   return list;
 }
 

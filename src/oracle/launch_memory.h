@@ -17,6 +17,12 @@ class EmulatedDevice;
 
 namespace asmevo::oracle {
 
+/// A guard, and whether anybody has looked into it. Emulator only.
+struct GuardWatch {
+  std::string what; // "memory behind buffer 'x'"
+  std::atomic<bool> touched = false;
+};
+
 class LaunchMemory {
  public:
   /// `plan` and `device` must outlive the memory. BadInput where an address is taken.
@@ -43,8 +49,9 @@ class LaunchMemory {
   Result<std::string> damage() const;
   /// The buffers of role In of which some byte has changed, though nobody wrote them from here.
   Result<std::vector<size_t>> changed_inputs() const;
-  /// "buffer 'x': memory behind it was read": guards that the run has looked into. Emulator only.
+  /// "memory behind buffer 'x' was read": guards that the run has looked into. Emulator only.
   std::vector<std::string> guard_reads() const;
+  const std::vector<std::shared_ptr<GuardWatch>>& guards() const { return guards_; }
 
  private:
   LaunchMemory(const LaunchPlan& plan, device::Device& device);
@@ -63,12 +70,6 @@ class LaunchMemory {
   Result<std::string> block_guard_damage(size_t allocation) const;
   Result<std::string> compare_canaries(size_t allocation, uint64_t from, uint64_t to) const;
 
-  struct Guard {
-    size_t buffer = 0;
-    bool behind = false;
-    std::atomic<bool> touched = false;
-  };
-
   const LaunchPlan& plan_;
   device::Device& device_;
   device::EmulatedDevice* emulated_;
@@ -80,7 +81,10 @@ class LaunchMemory {
   };
   std::vector<std::vector<ByteRange>> host_written_; // of each buffer, by steps
   bool host_wrote(size_t buffer, uint64_t offset) const;
-  std::vector<std::shared_ptr<Guard>> guards_;
+  std::vector<std::shared_ptr<GuardWatch>> guards_;
 };
+
+/// The guards that were looked into, one line each.
+std::vector<std::string> guard_reads(const std::vector<std::shared_ptr<GuardWatch>>&);
 
 } // namespace asmevo::oracle

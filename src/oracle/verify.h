@@ -1,30 +1,13 @@
 // Whether a candidate does what K0 does: interface and static check first, then runs of both from the same
-// memory, compared (compare.h). K0 comes first against itself, with its waves in other orders: where it does
-// not always leave the same, that is reported, and a candidate may leave what lies within K0's own spread.
+// memory, compared (compare.h). Where K0 does not always leave the same, that is reported, and a candidate
+// may leave what lies within K0's own spread (prepared_case.h).
 #pragma once
 
 #include "codeobject/abi_diff.h"
-#include "oracle/case.h"
-#include "oracle/compare.h"
+#include "oracle/prepared_case.h"
 #include "program/static_check.h"
-#include "rebuild/rebuild.h"
 
 namespace asmevo::oracle {
-
-/// A code object ready to be checked and run.
-class Subject {
- public:
-  static Result<std::shared_ptr<const Subject>> open(Bytes);
-  const codeobject::CodeObject& object() const { return original_->object; }
-  const program::Program& program() const { return original_->program(); }
-  isa::Codec& codec() const { return *codec_; }
-
- private:
-  std::unique_ptr<isa::Codec> codec_;
-  std::optional<rebuild::Original> original_;
-};
-/// The object of a subject, which lives as long as it.
-std::shared_ptr<const codeobject::CodeObject> object_of(std::shared_ptr<const Subject>);
 
 enum class Outcome : uint8_t { Equivalent, AbiInvalid, Hazard, Fault, Hang, GuardDamaged, Divergent };
 /// As in design.md: "equivalent", "abi_invalid", "guard_damaged".
@@ -38,17 +21,11 @@ struct StaticVerdict {
 /// BadInput: objects for different GPUs.
 Result<StaticVerdict> compare_statically(const Subject& k0, const Subject& candidate);
 
-/// Runs K0 on a case and keeps what it leaves as the case's post-state. BadInput where it does not complete.
-Status record_after(Case&, const std::shared_ptr<const Subject>& k0, unsigned threads = 0);
-
 struct VerifyOptions {
   Rule rule = Rule::Scaled;
-  unsigned schedules = 8; // runs of K0, its waves in another order each time
-  /// Of more workgroups, so many are run, the same ones of both; 0: always all.
-  uint64_t sample = 0;
-  uint64_t seed = 0; // of the sample and of the candidate's order of waves
-  unsigned threads = 0;
-  uint64_t most_instructions = uint64_t{1} << 32; // of a workgroup of K0
+  uint64_t seed = 0;    // of the candidate's order of waves
+  unsigned threads = 0; // several cases are shared out to them, a single one's workgroups
+  uint64_t most_instructions = uint64_t{1} << 32; // of a workgroup of the candidate; 16 times K0's is less
 };
 
 struct ViewReport {
@@ -70,9 +47,18 @@ struct CaseReport {
   std::vector<std::string> notes;
 };
 
-/// BadInput where K0 itself faults, hangs or damages guards, or is not what the case asks for. Unsupported: a
-/// sample of a kernel with atomics on memory, whose results depend on all workgroups.
-Result<CaseReport> verify_case(const Case&, const std::shared_ptr<const Subject>& k0,
-                               const std::shared_ptr<const Subject>& candidate, const VerifyOptions&);
+/// BadInput where the candidate is not what the case asks for. Unsupported as PreparedCase::make.
+Result<CaseReport> verify_case(const PreparedCase&, const std::shared_ptr<const Subject>& candidate,
+                               const VerifyOptions& = {});
+
+using PreparedCases = std::vector<std::shared_ptr<const PreparedCase>>;
+
+/// The cases up to the first one, in their order, whose outcome is not Equivalent. Several run at once, and
+/// those behind one that failed not at all; the result does not depend on the number of threads. `done` is
+/// called after each, from any thread.
+Result<std::vector<CaseReport>> verify_cases(const PreparedCases&,
+                                             const std::shared_ptr<const Subject>& candidate,
+                                             const VerifyOptions& = {},
+                                             const std::function<void()>& done = {});
 
 } // namespace asmevo::oracle

@@ -27,19 +27,6 @@ std::vector<Finding> findings_of(const Subject& subject, const Function& functio
 
 } // namespace
 
-Result<std::shared_ptr<const Subject>> Subject::open(Bytes bytes) {
-  ASMEVO_TRY(const codeobject::CodeObject object, codeobject::CodeObject::parse(bytes));
-  auto subject = std::make_shared<Subject>();
-  ASMEVO_TRY(subject->codec_, isa::Codec::create(object.target()));
-  ASMEVO_TRY(subject->original_, rebuild::Original::open(std::move(bytes), *subject->codec_));
-  return subject;
-}
-
-std::shared_ptr<const codeobject::CodeObject> object_of(std::shared_ptr<const Subject> subject) {
-  const codeobject::CodeObject* object = &subject->object();
-  return {std::move(subject), object};
-}
-
 Result<StaticVerdict> compare_statically(const Subject& k0, const Subject& candidate) {
   const program::Program &a = k0.program(), &b = candidate.program();
   if (a.target.gfx != b.target.gfx)

@@ -151,11 +151,11 @@ TEST_F(Capture, ReplaysWithAndWithoutViews) {
     }
     const auto read = read_capture(folder_());
     ASSERT_TRUE(read) << read.error().message;
-    const auto same = verify_case(*read, k0_, k0_, {});
+    const auto same = verify_case(*read, k0_, k0_);
     ASSERT_TRUE(same) << same.error().message;
     EXPECT_EQ(same->outcome, Outcome::Equivalent) << same->text;
     EXPECT_THAT(same->notes, ::testing::IsEmpty());
-    const auto other = verify_case(*read, k0_, wrong, {});
+    const auto other = verify_case(*read, k0_, wrong);
     ASSERT_TRUE(other) << other.error().message;
     EXPECT_EQ(other->outcome, Outcome::Divergent);
     EXPECT_EQ(other->buffer, "x");
@@ -169,7 +169,7 @@ TEST_F(Capture, AnotherPostStateIsNoted) {
   set_manifest(json);
   const auto read = read_capture(folder_());
   ASSERT_TRUE(read) << read.error().message;
-  const auto report = verify_case(*read, k0_, k0_, {});
+  const auto report = verify_case(*read, k0_, k0_);
   ASSERT_TRUE(report);
   EXPECT_THAT(report->notes, ::testing::ElementsAre(HasSubstr("what was recorded in buffer 'x'")));
 }

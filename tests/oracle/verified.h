@@ -21,12 +21,14 @@ inline std::shared_ptr<const Subject> subject(const Bytes& bytes) {
 }
 
 /// `changes` is the list of an edit, as JSON.
-inline Bytes edited(const Bytes& k0, const std::string& kernel, const std::string& changes) {
+inline Bytes edited(const Bytes& k0, const std::string& kernel, const std::string& changes,
+                    const std::string& resources = "{}") {
   const auto object = codeobject::CodeObject::parse(k0);
   const auto codec = isa::Codec::create(object->target());
   const auto original = rebuild::Original::open(k0, **codec);
-  const auto edit = program::Edit::parse(R"({"version": 1, "base": 0, "kernel": ")" + kernel +
-                                         R"(", "changes": )" + changes + "}");
+  const auto edit =
+      program::Edit::parse(R"({"version": 1, "base": 0, "kernel": ")" + kernel + R"(", "resources": )" +
+                           resources + R"(, "changes": )" + changes + "}");
   EXPECT_TRUE(edit) << (edit ? "" : edit.error().message);
   const auto built = rebuild::apply_edit(*original, original->program(), *edit, 1, **codec);
   EXPECT_TRUE(built) << (built ? "" : built.error().message);
@@ -57,6 +59,14 @@ inline std::vector<Case> cases_of(const std::string& launch, const std::shared_p
   auto cases = lower(*plan, object_of(k0));
   EXPECT_TRUE(cases) << (cases ? "" : cases.error().message);
   return cases ? *std::move(cases) : std::vector<Case>();
+}
+
+/// K0's side and the candidate's in one.
+inline Result<CaseReport> verify_case(const Case& c, const std::shared_ptr<const Subject>& k0,
+                                      const std::shared_ptr<const Subject>& candidate,
+                                      const PrepareOptions& options = {}) {
+  ASMEVO_TRY(const auto prepared, PreparedCase::make(c, k0, options));
+  return oracle::verify_case(*prepared, candidate, {.rule = options.rule});
 }
 
 } // namespace asmevo::oracle::testing

@@ -53,7 +53,7 @@ std::string insert(const std::string& id, const std::string& text) {
 }
 
 CaseReport verified(const std::string& launch, const Bytes& k0, const Bytes& candidate,
-                    const VerifyOptions& options = {}) {
+                    const PrepareOptions& options = {}) {
   const auto original = subject(k0);
   CaseReport last;
   for (const Case& c : cases_of(launch, original)) {
@@ -70,7 +70,7 @@ class VerifySaxpy : public ::testing::Test {
  protected:
   Bytes with(const std::string& changes) const { return edited(k0_, "saxpy", changes); }
   std::string id(const std::string& start) const { return find(k0_, "saxpy", start); }
-  CaseReport report(const std::string& changes, const VerifyOptions& options = {}) const {
+  CaseReport report(const std::string& changes, const PrepareOptions& options = {}) const {
     return verified(saxpy, k0_, with(changes), options);
   }
   Bytes k0_ = sample_bytes("saxpy");
@@ -287,6 +287,48 @@ TEST(Verify, WhatK0DoesNotAlwaysLeaveIsReportedAndTolerated) {
   EXPECT_EQ(report->outcome, Outcome::Equivalent) << report->text;
   EXPECT_THAT(report->notes, ::testing::ElementsAre(HasSubstr("K0 does not always leave the same")));
   EXPECT_GT(report->buffers[1].nondeterministic, 0U);
+}
+
+// Nobody may count on what the last wave left in a register or in LDS.
+TEST_F(VerifySaxpy, WhatComesFromUnwrittenRegistersIsNoise) {
+  const Bytes k0 = with(insert(id("global_store_dword"), "v_mov_b32_e32 v5, v9"));
+  const CaseReport own = verified(saxpy, k0, k0);
+  EXPECT_THAT(own.notes, ::testing::ElementsAre(HasSubstr("1000 elements of buffer 'y'")));
+  EXPECT_EQ(report(insert(id("global_store_dword"), "v_mov_b32_e32 v5, v9")).outcome, Outcome::Divergent);
+  EXPECT_EQ(report(insert(id("global_store_dword"), "v_add_u32_e32 v5, s40, v5")).outcome,
+            Outcome::Divergent);
+}
+
+TEST(Verify, WhatComesFromUnwrittenLdsIsNoise) {
+  const Bytes k0 = sample_bytes("saxpy");
+  const std::string read = "v_mov_b32_e32 v6, 0\\nds_read_b32 v7, v6 offset:64\\ns_waitcnt lgkmcnt(0)\\n"
+                           "v_cmp_eq_u32_e32 vcc, 0, v7\\nv_cndmask_b32_e32 v5, 0, v5, vcc";
+  const auto object =
+      edited(k0, "saxpy", insert(find(k0, "saxpy", "global_store_dword"), read), R"({"lds_bytes": 1024})");
+  EXPECT_EQ(verified(saxpy, k0, object).outcome, Outcome::Divergent);
+}
+
+TEST(VerifyCases, StopAtTheFirstThatFailsOnAnyNumberOfThreads) {
+  const Bytes k0 = sample_bytes("saxpy");
+  const auto original = subject(k0);
+  const auto wrong =
+      subject(edited(k0, "saxpy", replace(find(k0, "saxpy", "v_fmac_f32"), "v_mul_f32_e32 v5, s2, v4")));
+  PreparedCases cases; // y is zeros in the first four
+  for (unsigned i = 0; i < 8; ++i) {
+    const std::string y = i < 4 ? "init = \"zeros\"\n[[arg]]" : "init = {kind = \"normal\"}\n[[arg]]";
+    const std::string text = replaced(saxpy, "init = {kind = \"normal\"}\n[[arg]]", y);
+    const auto prepared = PreparedCase::make(cases_of(text, original, i).front(), original, {.schedules = 1});
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    cases.push_back(*prepared);
+  }
+  for (const unsigned threads : {1U, 2U, 7U}) {
+    const auto reports = verify_cases(cases, wrong, {.threads = threads});
+    ASSERT_TRUE(reports) << reports.error().message;
+    ASSERT_EQ(reports->size(), 5U);
+    EXPECT_EQ(reports->at(3).outcome, Outcome::Equivalent);
+    EXPECT_EQ(reports->back().outcome, Outcome::Divergent);
+    EXPECT_EQ(verify_cases(cases, original, {.threads = threads})->size(), 8U);
+  }
 }
 
 TEST(WorkgroupSample, HasCornersAndNoRepeats) {

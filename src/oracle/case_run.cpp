@@ -1,0 +1,40 @@
+#include "oracle/case_run.h"
+
+#include <algorithm>
+
+namespace asmevo::oracle {
+
+using emulator::AddressSpace;
+
+Result<CaseRun> run_case(const Case& c, const std::shared_ptr<const Subject>& subject,
+                         const CaseRunOptions& request) {
+  device::EmulatorOptions options;
+  options.threads = request.threads;
+  options.seed = request.schedule;
+  options.initial_state = request.initial_state;
+  options.most_instructions = request.most_instructions;
+  options.workgroups = request.workgroups;
+  if (request.recorder != nullptr)
+    options.observer = [recorder = request.recorder](unsigned worker) { return recorder->observer(worker); };
+  CaseRun result;
+  ASMEVO_TRY(result.device, device::EmulatedDevice::create(c.target, options));
+  result.memory() = c.before->fork();
+  ASMEVO_TRY(const auto module, result.device->load(object_of(subject)));
+  ASMEVO_TRY(result.outcome, result.device->launch(*module, c.kernel, c.shape, c.arguments));
+  result.written = result.memory().written();
+  return result;
+}
+
+bool CaseRun::wrote_near(uint64_t address, uint64_t bytes) const {
+  const auto end = [](const AddressSpace::Range& r) { return r.address + r.size; };
+  const auto at = std::ranges::upper_bound(written, address, std::less{}, end);
+  return at != written.end() && at->address < address + bytes;
+}
+
+ReadBytes reader(const AddressSpace& memory, uint64_t address) {
+  return [&memory, address](uint64_t offset, std::span<uint8_t> into) {
+    return memory.read(address + offset, into);
+  };
+}
+
+} // namespace asmevo::oracle

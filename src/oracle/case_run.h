@@ -1,0 +1,34 @@
+// One run of a code object from the memory of a case, and what it left there.
+#pragma once
+
+#include "oracle/case.h"
+#include "oracle/compare.h"
+#include "oracle/subject.h"
+#include "oracle/write_recorder.h"
+
+namespace asmevo::oracle {
+
+struct CaseRunOptions {
+  uint64_t schedule = 0;      // of the waves; 0: round robin
+  uint64_t initial_state = 1; // of registers and LDS, see emulator::RunOptions
+  uint64_t most_instructions = uint64_t{1} << 32;
+  std::vector<uint64_t> workgroups; // empty: all
+  unsigned threads = 0;
+  WriteRecorder* recorder = nullptr;
+};
+
+struct CaseRun {
+  std::unique_ptr<device::EmulatedDevice> device;
+  device::LaunchOutcome outcome;
+  std::vector<emulator::AddressSpace::Range> written; // pages, by address
+  emulator::AddressSpace& memory() const { return device->memory(); }
+  bool wrote_near(uint64_t address, uint64_t bytes) const;
+};
+
+/// BadInput: what the case asks for is not what the code object can do. Many may run at once.
+Result<CaseRun> run_case(const Case&, const std::shared_ptr<const Subject>&, const CaseRunOptions&);
+
+/// Bytes of `memory` from `address` on; it must outlive the reader.
+ReadBytes reader(const emulator::AddressSpace& memory, uint64_t address);
+
+} // namespace asmevo::oracle

@@ -1,0 +1,235 @@
+#include "oracle/case_set.h"
+
+#include "base/parallel.h"
+#include "oracle/case_quality.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <set>
+
+namespace asmevo::oracle {
+
+namespace {
+
+constexpr std::string_view full_shape = "full"; // what times are taken at: too large to be tried by default
+constexpr std::string_view search_shape = "search";
+constexpr uint64_t held_back_seeds = 1'000'000; // where the held-back set's seeds start
+constexpr size_t most_made_up_sizes = 32;
+
+// Small ones first: they show most mistakes, and soon.
+std::vector<std::string> shapes_of(const LaunchSpec& spec, const std::string& wanted) {
+  if (!wanted.empty()) return {wanted};
+  std::vector<std::string> list;
+  if (spec.shapes.contains("tiny")) list.emplace_back("tiny");
+  for (const auto& [shape, sizes] : spec.shapes)
+    if (shape != "tiny" && shape != search_shape && shape != full_shape) list.push_back(shape);
+  // Where there is no `full`, [sizes] by themselves are a shape too.
+  if (!spec.shapes.contains(std::string(full_shape))) list.emplace_back("");
+  if (spec.shapes.contains(std::string(search_shape))) list.emplace_back(search_shape);
+  if (list.empty()) list.emplace_back(full_shape);
+  return list;
+}
+
+// The sizes of a shape that are plain numbers.
+std::map<std::string, int64_t> plain_sizes(const LaunchSpec& spec, const std::string& shape) {
+  std::map<std::string, Expression> texts = spec.sizes;
+  if (const auto found = spec.shapes.find(shape); found != spec.shapes.end())
+    for (const auto& [name, e] : found->second) texts.insert_or_assign(name, e);
+  std::map<std::string, int64_t> list;
+  for (const auto& [name, e] : texts) {
+    int64_t value = 0;
+    const auto parsed = std::from_chars(e.text.data(), e.text.data() + e.text.size(), value);
+    if (parsed.ec == std::errc{} && parsed.ptr == e.text.data() + e.text.size()) list[name] = value;
+  }
+  return list;
+}
+
+class Recipes {
+ public:
+  Recipes(const LaunchSpec& spec, const CaseSetOptions& options)
+      : spec_(spec), options_(options), shapes_(shapes_of(spec, options.shape)),
+        first_seed_(options.held_back ? held_back_seeds : 0) {}
+
+  std::vector<CaseRecipe> make() {
+    // First what the file says, then what is made up; shapes that take long come last of each.
+    for (const std::string& shape : shapes_)
+      for (unsigned seed = 0; seed < (shape == search_shape ? 1 : options_.seeds); ++seed)
+        add({.name = "", .shape = shape, .sizes = {}, .seed = seed});
+    const bool sampled = options_.prepare.sample != 0;
+    if (options_.as_given || sampled) return std::move(list_);
+    for (const std::string& shape : shapes_)
+      for (const InputVariant variant : other_variants())
+        if (shape != search_shape || variant == InputVariant::FewValues || shapes_.size() == 1)
+          add({.name = "", .shape = shape, .sizes = {}, .variant = variant, .seed = options_.seeds});
+    if (options_.shape.empty()) add_sizes(shapes_.front());
+    return std::move(list_);
+  }
+
+ private:
+  void add(CaseRecipe r) {
+    r.seed += first_seed_;
+    std::string name = r.shape;
+    const auto part = [&name](const std::string& text) { name += (name.empty() ? "" : ", ") + text; };
+    for (const auto& [size, value] : r.sizes) part(fmt::format("{} = {}", size, value));
+    if (r.variant != InputVariant::AsGiven) part(std::string(oracle::name(r.variant)));
+    part(fmt::format("seed {}", r.seed));
+    r.name = std::move(name);
+    list_.push_back(std::move(r));
+  }
+
+  // One, and such that other remainders are left.
+  void add_sizes(const std::string& shape) {
+    const size_t limit = list_.size() + most_made_up_sizes;
+    for (const auto& [size, value] : plain_sizes(spec_, shape)) {
+      std::set<int64_t> others = {1, value - 1, value + 1};
+      if (options_.held_back) others = {2, value - 2, value + 3};
+      for (const int64_t other : others)
+        if (other > 0 && other != value && list_.size() < limit)
+          add({.name = "", .shape = shape, .sizes = {{size, other}}, .seed = options_.seeds + 1});
+    }
+  }
+
+  const LaunchSpec& spec_;
+  const CaseSetOptions& options_;
+  std::vector<std::string> shapes_;
+  uint64_t first_seed_;
+  std::vector<CaseRecipe> list_;
+};
+
+// What a recipe came to.
+struct Made {
+  std::vector<std::shared_ptr<const PreparedCase>> cases;
+  std::string left_out; // why
+  std::optional<Error> error;
+  std::vector<std::pair<std::string, bool>> influence;
+  bool all_same = false;
+  bool reads_guards() const {
+    return std::ranges::any_of(cases, [](const auto& c) { return !c->guard_reads().empty(); });
+  }
+};
+
+class Maker {
+ public:
+  Maker(const LaunchSpec& spec, std::shared_ptr<const Subject> k0, const CaseSetOptions& options)
+      : spec_(spec), k0_(std::move(k0)), options_(options), recipes_(recipes_of(spec, options)),
+        made_(recipes_.size()) {}
+
+  Result<CaseSet> run() {
+    // Of the same size, small, and many: side by side. One at a time where a shape was asked for, which may
+    // be as large as memory.
+    const bool together = options_.shape.empty() && !spec_.shapes.empty();
+    const unsigned side_by_side = together ? options_.prepare.threads : 1;
+    parallel_for(recipes_.size(), side_by_side, [&](size_t i, unsigned) {
+      Made& m = made_[i];
+      if (const Status status = make(recipes_[i], together ? 1 : options_.prepare.threads, m); !status)
+        m.error = status.error();
+      if (options_.progress) options_.progress(++done_, recipes_.size());
+    });
+    return collect();
+  }
+
+ private:
+  Result<LaunchPlan> plan_for(const CaseRecipe& r) const {
+    LaunchSpec spec = spec_;
+    for (const auto& [size, value] : r.sizes) {
+      const Expression text{.text = std::to_string(value), .line = 0};
+      const auto shape = spec.shapes.find(r.shape);
+      if (shape != spec.shapes.end() && shape->second.contains(size))
+        shape->second[size] = text;
+      else
+        spec.sizes[size] = text;
+    }
+    return LaunchPlan::make(std::move(spec), r.shape, r.seed);
+  }
+
+  Status make(const CaseRecipe& r, unsigned threads, Made& made) const {
+    ASMEVO_TRY(LaunchPlan plan, plan_for(r));
+    if (!apply(r.variant, plan) && r.variant != InputVariant::AsGiven) return {}; // no other inputs
+    LowerOptions lower_options;
+    lower_options.kernel = options_.kernel;
+    lower_options.name = r.name;
+    lower_options.threads = threads;
+    lower_options.most_instructions = options_.prepare.most_instructions;
+    ASMEVO_TRY(auto cases, lower(plan, object_of(k0_), lower_options));
+    PrepareOptions prepare = options_.prepare;
+    prepare.threads = threads;
+    prepare.seed = r.seed;
+    // K0's orders of waves are tried with the first inputs of a shape; with others one more run shows noise
+    // that matters.
+    constexpr unsigned some = 2;
+    const bool first = !r.made_up() && r.seed % held_back_seeds == 0 && r.shape != search_shape;
+    if (!first) prepare.schedules = std::min(prepare.schedules, some);
+    for (Case& c : cases) {
+      ASMEVO_TRY(auto prepared, PreparedCase::make(std::move(c), k0_, prepare));
+      made.cases.push_back(std::move(prepared));
+    }
+    return judge(r, first, made);
+  }
+
+  Status judge(const CaseRecipe& r, bool first, Made& made) const {
+    made.all_same = true;
+    uint64_t elements = 0, not_finite = 0, at_limit = 0;
+    for (const auto& c : made.cases) {
+      ASMEVO_TRY(const OutputQuality q, output_quality(*c));
+      elements += q.elements, not_finite += q.not_finite, at_limit += q.at_limit;
+      made.all_same &= q.all_same;
+      if (!first) continue;
+      ASMEVO_TRY(const auto influence, input_influence(*c));
+      made.influence.insert(made.influence.end(), influence.begin(), influence.end());
+    }
+    if (!r.made_up()) return {};
+    if (not_finite != 0 && !wants_specials(r.variant))
+      made.left_out = fmt::format("K0 leaves NaNs or infinities in {} of {} elements", not_finite, elements);
+    else if (2 * at_limit > elements)
+      made.left_out = "K0's outputs are the largest numbers of their type";
+    return {};
+  }
+
+  Result<CaseSet> collect() {
+    CaseSet set;
+    bool guards_are_read = false; // by K0 with what the file says
+    for (size_t i = 0; i < recipes_.size(); ++i)
+      guards_are_read |= !recipes_[i].made_up() && made_[i].reads_guards();
+    std::map<std::string, bool> influence;
+    for (size_t i = 0; i < recipes_.size(); ++i) {
+      Made& m = made_[i];
+      if (m.error && !recipes_[i].made_up()) return std::unexpected(*m.error);
+      if (m.error) m.left_out = m.error->message;
+      if (m.left_out.empty() && recipes_[i].made_up() && !guards_are_read && m.reads_guards())
+        m.left_out = "K0: memory beyond its buffers was read";
+      if (!m.left_out.empty()) {
+        set.left_out.push_back(fmt::format("{}: {}", recipes_[i].name, m.left_out));
+        continue;
+      }
+      std::ranges::move(m.cases, std::back_inserter(set.cases));
+      for (const auto& [input, moves] : m.influence) influence[input] |= moves;
+      if (m.all_same && !recipes_[i].made_up())
+        set.warnings.push_back(fmt::format("{}: all elements that K0 leaves are the same", recipes_[i].name));
+    }
+    for (const auto& [input, moves] : influence)
+      if (!moves) set.warnings.push_back(fmt::format("input '{}' changes nothing in what K0 leaves", input));
+    return set;
+  }
+
+  const LaunchSpec& spec_;
+  std::shared_ptr<const Subject> k0_;
+  const CaseSetOptions& options_;
+  std::vector<CaseRecipe> recipes_;
+  std::vector<Made> made_;
+  std::atomic<size_t> done_ = 0;
+};
+
+} // namespace
+
+std::vector<CaseRecipe> recipes_of(const LaunchSpec& spec, const CaseSetOptions& options) {
+  return Recipes(spec, options).make();
+}
+
+Result<CaseSet> make_case_set(const LaunchSpec& spec, std::shared_ptr<const Subject> k0,
+                              const CaseSetOptions& options) {
+  return Maker(spec, std::move(k0), options).run();
+}
+
+} // namespace asmevo::oracle

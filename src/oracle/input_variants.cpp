@@ -1,0 +1,113 @@
+#include "oracle/input_variants.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace asmevo::oracle {
+
+namespace {
+
+// How far from 0 the numbers of an init are, about; none where it is not a rule for numbers.
+std::optional<double> magnitude(const Init& init) {
+  switch (init.kind) {
+  case InitKind::Constant: return std::abs(init.first);
+  case InitKind::Uniform:
+  case InitKind::Integers: return std::max(std::abs(init.first), std::abs(init.second));
+  case InitKind::Normal: return std::abs(init.first) + 2 * std::abs(init.second);
+  default: return std::nullopt;
+  }
+}
+
+bool has_both_signs(const Init& init) {
+  if (init.kind == InitKind::Normal) return std::abs(init.first) < init.second;
+  return init.kind != InitKind::Constant && init.first < 0 && init.second > 0;
+}
+
+void make_uniform(Init& init, double bound) {
+  init.kind = InitKind::Uniform;
+  init.first = -bound;
+  init.second = bound;
+}
+
+bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, const Layout& layout) {
+  const std::optional<double> size = magnitude(init);
+  if (!size || type.specials == ElementType::Specials::Scale) return false;
+  switch (variant) {
+  case InputVariant::AsGiven: return false;
+  case InputVariant::Signed:
+    if (has_both_signs(init)) return false;
+    make_uniform(init, *size == 0 ? 1 : *size);
+    return true;
+  case InputVariant::FewValues:
+    init.kind = InitKind::Integers;
+    init.first = -1, init.second = 2;
+    init.whole_first = -1, init.whole_second = 2;
+    return true;
+  case InputVariant::Zeros:
+    init.kind = InitKind::Constant;
+    init.first = 0;
+    return true;
+  case InputVariant::Small: make_uniform(init, std::ldexp(2.0, 1 - type.bias)); return true;
+  case InputVariant::Large:
+    init.first *= 64, init.second *= 64;
+    if (init.kind == InitKind::Integers) make_uniform(init, 64 * *size);
+    return true;
+  case InputVariant::Boundary:
+    // Not in every row: one NaN makes everything that is added up with it NaN.
+    init.extremes_every = std::max<uint64_t>(16, 4 * layout.row());
+    return true;
+  }
+  return false;
+}
+
+bool apply_to_integer(InputVariant variant, Init& init) {
+  if (init.kind != InitKind::Integers) {
+    // Without a range nobody knows what is an index and what a number: extremes, and K0 says whether it can.
+    if (variant != InputVariant::Boundary || !magnitude(init)) return false;
+    init.extremes_every = 8;
+    return true;
+  }
+  constexpr int64_t few = 2;
+  switch (variant) {
+  case InputVariant::FewValues:
+    if (init.whole_second - init.whole_first <= few) return false;
+    init.whole_second = init.whole_first + few;
+    return true;
+  case InputVariant::Zeros: init.whole_second = init.whole_first; return true;
+  case InputVariant::Boundary: init.extremes_every = 8; return true;
+  default: return false;
+  }
+}
+
+} // namespace
+
+std::string_view name(InputVariant variant) {
+  constexpr std::array<std::string_view, 7> names = {"as given", "both signs", "few values",     "zeros",
+                                                     "small",    "large",      "boundary values"};
+  return names[static_cast<size_t>(variant)];
+}
+
+const std::vector<InputVariant>& other_variants() {
+  static const std::vector<InputVariant> all = {InputVariant::Signed, InputVariant::FewValues,
+                                                InputVariant::Zeros,  InputVariant::Small,
+                                                InputVariant::Large,  InputVariant::Boundary};
+  return all;
+}
+
+bool wants_specials(InputVariant variant) {
+  return variant == InputVariant::AsGiven || variant == InputVariant::Boundary;
+}
+
+bool apply(InputVariant variant, LaunchPlan& plan) {
+  bool changed = false;
+  for (PlannedBuffer& b : plan.buffers) {
+    const ElementType& type = b.layout.type();
+    if (b.alias || !b.pointers.empty() || b.role == Role::Workspace || b.role == Role::Out) continue;
+    if (type.is_float()) changed |= apply_to_float(variant, b.init, type, b.layout);
+    if (type.is_integer()) changed |= apply_to_integer(variant, b.init);
+  }
+  return changed;
+}
+
+} // namespace asmevo::oracle

@@ -1,0 +1,31 @@
+// Other first contents for the inputs of a launch than its file gives: what a kernel does with numbers of
+// both signs, with zeros, ties, denormals and infinities shows only when it gets some.
+#pragma once
+
+#include "oracle/launch_plan.h"
+
+#include <string_view>
+#include <vector>
+
+namespace asmevo::oracle {
+
+enum class InputVariant : uint8_t {
+  AsGiven,
+  Signed,    // floats: both signs, as far from 0 as given
+  FewValues, // few different numbers, so many ties; integers stay within their range
+  Zeros,     // integers: the smallest given
+  Small,     // floats: around the smallest normal number
+  Large,     // floats: 64 times as large
+  Boundary,  // here and there NaNs, infinities, -0, largest and smallest numbers; integers: extremes
+};
+std::string_view name(InputVariant);
+/// All but AsGiven.
+const std::vector<InputVariant>& other_variants();
+
+/// Whether NaNs and infinities among the outputs are what one wants to see.
+bool wants_specials(InputVariant);
+
+/// Changes the inputs of a plan that are made by a rule. False where that changes nothing.
+bool apply(InputVariant, LaunchPlan&);
+
+} // namespace asmevo::oracle
