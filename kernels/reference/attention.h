@@ -13,9 +13,13 @@ struct Attention {
   bool causal;
 };
 
+/// `wander`, if it is asked for: of each result the root of the sum of squares of what it is a sum of, which
+/// is what independent relative errors of the weights grow with.
 inline std::vector<double> attention(const Attention& size, const std::vector<double>& q,
-                                     const std::vector<double>& k, const std::vector<double>& v) {
+                                     const std::vector<double>& k, const std::vector<double>& v,
+                                     std::vector<double>* wander = nullptr) {
   std::vector<double> out(size.queries * size.width, 0.0), scores(size.keys);
+  if (wander != nullptr) wander->assign(out.size(), 0.0);
   for (size_t i = 0; i < size.queries; ++i) {
     size_t seen = size.keys;
     if (size.causal)
@@ -28,10 +32,17 @@ inline std::vector<double> attention(const Attention& size, const std::vector<do
       most = std::max(most, scores[j]);
     }
     for (size_t j = 0; j < seen; ++j) total += std::exp(scores[j] - most);
-    for (size_t j = 0; j < seen; ++j)
-      for (size_t d = 0; d < size.width; ++d)
-        out[i * size.width + d] += std::exp(scores[j] - most) / total * v[j * size.width + d];
+    for (size_t j = 0; j < seen; ++j) {
+      const double weight = std::exp(scores[j] - most) / total;
+      for (size_t d = 0; d < size.width; ++d) {
+        const double product = weight * v[j * size.width + d];
+        out[i * size.width + d] += product;
+        if (wander != nullptr) (*wander)[i * size.width + d] += product * product;
+      }
+    }
   }
+  if (wander != nullptr)
+    for (double& squares : *wander) squares = std::sqrt(squares);
   return out;
 }
 

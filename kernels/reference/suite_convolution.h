@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reference/suite_level2.h"
+#include "reference/suite_parts.h"
 
 #include <array>
 
@@ -55,11 +56,11 @@ inline Linear convolve(const Convolution& c, bool transposed, const Numbers& x, 
                        const Numbers& b) {
   const size_t in_volume = volume(c.sizes), taps = volume(c.kernel),
                out_volume = volume(c.out_sizes(transposed));
-  Linear z{Numbers(c.batch * c.outputs * out_volume)};
-  Numbers magnitudes(z.values.size());
-  for (size_t at = 0; at < z.values.size(); ++at) {
-    z.values[at] = b[at / out_volume % c.outputs];
-    magnitudes[at] = std::abs(z.values[at]);
+  Numbers sums(c.batch * c.outputs * out_volume), magnitudes(sums.size()), squares(sums.size());
+  for (size_t at = 0; at < sums.size(); ++at) {
+    sums[at] = b[at / out_volume % c.outputs];
+    magnitudes[at] = std::abs(sums[at]);
+    squares[at] = sums[at] * sums[at];
   }
   for (size_t n = 0; n < c.batch; ++n)
     for (size_t o = 0; o < c.outputs; ++o)
@@ -68,10 +69,12 @@ inline Linear convolve(const Convolution& c, bool transposed, const Numbers& x, 
           const size_t pair = transposed ? i * c.outputs + o : o * c.inputs + i;
           const double product = x[(n * c.inputs + i) * in_volume + from] * w[pair * taps + tap];
           const size_t at = (n * c.outputs + o) * out_volume + to;
-          z.values[at] += product;
+          sums[at] += product;
           magnitudes[at] += std::abs(product);
+          squares[at] += product * product;
         });
-  z.magnitude = *std::max_element(magnitudes.begin(), magnitudes.end());
+  Linear z{Numbers(sums.size())};
+  for (size_t at = 0; at < sums.size(); ++at) z.set(at, sums[at], magnitudes[at], squares[at]);
   return z;
 }
 
@@ -94,6 +97,33 @@ Numbers pooled(const Numbers& planes, size_t height, size_t width, size_t side, 
 
 inline double mish(double z) {
   return z * std::tanh(std::log1p(std::exp(z)));
+}
+
+struct Convolved {
+  Convolution shape;
+  Linear z;
+  double error; // of each element as a kernel computes it
+  size_t results() const { return z.values.size() / (shape.batch * shape.outputs); }
+};
+inline Convolved convolved(Convolution shape, bool transposed, const Numbers& x, const Numbers& w,
+                           const Numbers& b) {
+  Linear z = convolve(shape, transposed, x, w, b);
+  const double error = z.error(shape.inputs * volume(shape.kernel));
+  return {shape, std::move(z), error};
+}
+inline Convolved convolved(const SuiteInputs& in, const Convolution& shape, bool transposed,
+                           const Numbers& x) {
+  return convolved(shape, transposed, x, in.values("weights"), in.values("b"));
+}
+/// Where the same rectangle of each of some planes lies.
+inline std::vector<size_t> indices_in_planes(size_t height, size_t width, const Block& part,
+                                             size_t first_plane, size_t planes) {
+  std::vector<size_t> all;
+  for (size_t plane = first_plane; plane < first_plane + planes; ++plane) {
+    const std::vector<size_t> own = indices_of(width, part, plane * height * width);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
 }
 
 } // namespace asmevo::reference

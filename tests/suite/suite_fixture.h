@@ -1,4 +1,4 @@
-// Runs a kernel of the suite as its launch file says, on the emulator, and compares what it computes with a
+// Runs a kernel of the suite as its launch file says, on the emulator, and compares what it leaves with its
 // reference in double precision.
 #pragma once
 
@@ -6,135 +6,168 @@
 #include "device/emulated_device.h"
 #include "full_run.h"
 #include "oracle/launch_run.h"
+#include "oracle/workgroup_sample.h"
+#include "reference/suite_inputs.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <functional>
-#include <limits>
+#include <map>
+#include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
+namespace asmevo::reference {
+
+inline void PrintTo(const SuiteKernel& kernel, std::ostream* out) {
+  *out << kernel.name;
+}
+
+} // namespace asmevo::reference
+
 namespace asmevo::suite {
 
-/// One run of kernels/suite/<name>.toml.
+using reference::SuiteKernel;
+using test::full_run;
+
+inline std::string object_path(const std::string& name, const std::string& target) {
+  return std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + name + "." + target + ".co";
+}
+inline std::string launch_path(const std::string& name) {
+  return std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + name + ".toml";
+}
+
+/// One launch of kernels/suite/<name>.toml: load(), then run().
 class SuiteRun {
  public:
-  struct Options {
-    std::string name, shape, target = "gfx942";
-    uint64_t seed = 0;
-    std::function<void(oracle::LaunchSpec&)> change = {}; // of the launch file
-    std::vector<std::string> workgroups = {}; // only these by linear index, as expressions; none: all
-  };
+  /// The workgroups to run of each kernel, by linear index. Steps end at the first kernel that is not there.
+  using Workgroups = std::map<std::string, std::set<uint64_t>>;
 
-  explicit SuiteRun(const Options& options) : options_(options) { result_ = run(); }
+  SuiteRun(std::string name, std::string shape, std::string target)
+      : name_(std::move(name)), shape_(std::move(shape)), target_(std::move(target)) {}
 
-  /// Of the launch: all kernels went to their end, nothing beside the buffers was touched.
-  bool completed() const { return result_ && report_.outcome.completed() && report_.notes.empty(); }
-  std::string error() const {
-    if (!result_) return result_.error().message;
-    if (!report_.outcome.completed()) return report_.outcome.text;
-    return report_.notes.empty() ? "" : report_.notes.front();
-  }
-  const oracle::LaunchReport& report() const { return report_; }
-  std::string label() const { return options_.name + " " + options_.shape + " " + options_.target; }
-
-  /// A number of [sizes] for the shape.
-  size_t size(const std::string& name) const {
-    return static_cast<size_t>(
-        oracle::evaluate_integer(name, plan_.sizes, 0, std::numeric_limits<int64_t>::max()).value());
-  }
-  /// Elements of a buffer, as they are now: all, or some of them.
-  std::vector<double> values(const std::string& buffer) const {
-    return values(buffer, 0, plan_.buffers[plan_.find(buffer).value()].layout.count());
-  }
-  std::vector<double> values(const std::string& buffer, size_t first, size_t count) const {
-    const size_t index = plan_.find(buffer).value();
-    const oracle::Layout& layout = plan_.buffers[index].layout;
-    const auto codes = memory_->codes(index, first, count).value();
-    std::vector<double> list(codes.size());
-    for (size_t i = 0; i < list.size(); ++i) list[i] = oracle::decode(layout.type(), codes[i]);
-    return list;
-  }
-
- private:
-  Status run() {
+  /// `change`: of the launch file.
+  Status load(const std::function<void(oracle::LaunchSpec&)>& change = {}) {
 #ifdef ASMEVO_SUITE_MISSING
     return environment_error(ASMEVO_SUITE_MISSING);
 #endif
-    const std::string object_path =
-        std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + options_.name + "." + options_.target + ".co";
-    ASMEVO_TRY(Bytes bytes, read_file(object_path));
+    ASMEVO_TRY(Bytes bytes, read_file(object_path(name_, target_)));
     ASMEVO_TRY(codeobject::CodeObject object, codeobject::CodeObject::parse(std::move(bytes)));
-    ASMEVO_TRY(oracle::LaunchSpec spec,
-               oracle::LaunchSpec::read(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + options_.name +
-                                        ".toml"));
-    if (options_.change) options_.change(spec);
-    ASMEVO_TRY(plan_, oracle::LaunchPlan::make(std::move(spec), options_.shape, options_.seed));
-    device::EmulatorOptions emulator;
-    for (const std::string& workgroup : options_.workgroups) emulator.workgroups.push_back(size(workgroup));
-    ASMEVO_TRY(device_, device::EmulatedDevice::create(object.target(), std::move(emulator)));
+    ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(launch_path(name_)));
+    if (change) change(spec);
+    ASMEVO_TRY(plan_, oracle::LaunchPlan::make(std::move(spec), shape_));
+    ASMEVO_TRY(device_, device::EmulatedDevice::create(object.target()));
     ASMEVO_TRY(module_, device_->load(std::make_shared<const codeobject::CodeObject>(std::move(object))));
     ASMEVO_TRY(memory_, oracle::LaunchMemory::create(plan_, *device_));
-    ASMEVO_TRY(report_, oracle::run_launch(plan_, *memory_, *module_));
+    inputs_ = std::make_unique<reference::LaunchInputs>(*memory_, target_);
     return {};
   }
 
-  Options options_;
-  Status result_;
+  /// All of it, or some workgroups. An error, too, where a kernel does not come to its end or touches what is
+  /// not its own.
+  Status run(const Workgroups* only = nullptr) {
+    oracle::LaunchRunOptions options;
+    if (only != nullptr)
+      options.before_launch = [&](const std::string& kernel, const auto&, const auto&) -> Result<bool> {
+        const auto found = only->find(kernel);
+        if (found == only->end()) return false;
+        device_->options().workgroups.assign(found->second.begin(), found->second.end());
+        return true;
+      };
+    ASMEVO_TRY(report_, oracle::run_launch(plan_, *memory_, *module_, options));
+    if (!report_.outcome.completed()) return bad_input("{}", report_.outcome.text);
+    if (!report_.notes.empty()) return bad_input("{}", report_.notes.front());
+    return {};
+  }
+
+  const reference::SuiteInputs& inputs() const { return *inputs_; }
+  uint64_t instructions() const { return report_.outcome.instructions; }
+  std::string label() const { return name_ + " " + shape_ + " " + target_; }
+
+  /// In workgroups.
+  reference::Workgroup grid_of(const std::string& kernel) const {
+    reference::Workgroup grid{1, 1, 1};
+    for (const oracle::StepSpec& step : plan_.spec.steps)
+      if (step.kernel == kernel)
+        for (size_t i = 0; i < step.grid.size(); ++i) grid[i] = inputs_->size(step.grid[i].text);
+    return grid;
+  }
+
+  /// Elements of a buffer as they are now.
+  reference::Numbers now(const std::string& buffer, size_t first, size_t count) const {
+    const size_t index = plan_.find(buffer).value();
+    const auto codes = memory_->codes(index, first, count).value();
+    reference::Numbers list(codes.size());
+    for (size_t i = 0; i < list.size(); ++i)
+      list[i] = oracle::decode(plan_.buffers[index].layout.type(), codes[i]);
+    return list;
+  }
+  reference::Numbers now(const reference::Output& output) const {
+    const size_t index = plan_.find(output.buffer).value();
+    if (output.indices.empty()) return now(output.buffer, 0, plan_.buffers[index].layout.count());
+    reference::Numbers all;
+    for (size_t i = 0, end = 0; i < output.indices.size(); i = end) {
+      for (end = i + 1; end < output.indices.size() && output.indices[end] == output.indices[end - 1] + 1;)
+        ++end;
+      const reference::Numbers part = now(output.buffer, output.indices[i], end - i);
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }
+
+ private:
+  std::string name_, shape_, target_;
   oracle::LaunchPlan plan_;
   std::unique_ptr<device::EmulatedDevice> device_;
   std::shared_ptr<device::Module> module_;
   std::unique_ptr<oracle::LaunchMemory> memory_;
+  std::unique_ptr<reference::LaunchInputs> inputs_;
   oracle::LaunchReport report_;
 };
 
-/// Every element within `absolute + relative * |reference|`. NaN equals NaN, an infinity itself.
-inline void expect_close(const std::string& label, const std::vector<double>& got,
-                         const std::vector<double>& reference, double relative, double absolute = 0) {
-  ASSERT_EQ(got.size(), reference.size()) << label;
+/// Every element within what the reference allows. NaN equals NaN, an infinity itself.
+inline void expect_output(const SuiteRun& run, const reference::Output& expected) {
+  const std::string label = run.label() + ": " + expected.buffer;
+  const reference::Numbers got = run.now(expected), &values = expected.values;
+  ASSERT_EQ(got.size(), values.size()) << label;
   size_t wrong = 0, worst = 0;
   double worst_excess = 0;
   for (size_t i = 0; i < got.size(); ++i) {
-    if (got[i] == reference[i] || (std::isnan(got[i]) && std::isnan(reference[i]))) continue;
-    const double allowed = absolute + relative * std::abs(reference[i]);
-    const double excess = std::abs(got[i] - reference[i]) / allowed;
+    if (got[i] == values[i] || (std::isnan(got[i]) && std::isnan(values[i]))) continue;
+    const double excess = std::abs(got[i] - values[i]) / expected.allowed(i);
     if (excess <= 1) continue;
     if (wrong++ == 0 || !(excess <= worst_excess)) worst = i, worst_excess = excess;
   }
-  EXPECT_EQ(wrong, 0U) << label << "[" << worst << "] is " << got[worst] << ", not " << reference[worst];
+  if (wrong == 0) return;
+  ADD_FAILURE() << label << "[" << (expected.indices.empty() ? worst : expected.indices[worst]) << "] is "
+                << got[worst] << ", not " << values[worst] << " (" << worst_excess
+                << " times as far off as allowed); " << wrong << " of " << got.size() << " are wrong";
 }
-inline void expect_close(const SuiteRun& run, const std::string& buffer, const std::vector<double>& reference,
-                         double relative, double absolute = 0) {
-  expect_close(run.label() + ": " + buffer, run.values(buffer), reference, relative, absolute);
+inline void expect(const SuiteRun& run, const reference::Expected& expected) {
+  for (const std::string& doubt : expected.doubts) ADD_FAILURE() << run.label() << ": " << doubt;
+  for (const reference::Output& output : expected.outputs) expect_output(run, output);
 }
 
-using test::full_run;
-
-/// Where a kernel is run: a shape of its launch file, on a target.
-struct Place {
-  const char *shape, *target;
-};
-inline const std::vector<Place> all_targets{
-    {"tiny", "gfx942"}, {"odd", "gfx942"}, {"tiny", "gfx90a"}, {"tiny", "gfx950"}};
-
-/// Runs a kernel at all places, and in full runs at the shape `search` on the first one's target; `tiny` must
-/// be small.
-inline void on(const std::string& name, std::vector<Place> places,
-               const std::function<void(const SuiteRun&, const Place&)>& check) {
-  if (full_run()) places.push_back({"search", places.front().target});
-  for (const Place& place : places) {
-    const SuiteRun run({name, place.shape, place.target});
-    ASSERT_TRUE(run.completed()) << run.label() << ": " << run.error();
-    if (std::string(place.shape) == "tiny") {
-      EXPECT_LE(run.report().outcome.instructions, 100'000U) << run.label();
-    }
-    check(run, place);
+/// That bounds are close enough to tell right from wrong: zeros, or results all off by two percent, are out
+/// of them somewhere.
+inline void expect_close_bounds(const SuiteRun& run, const reference::Output& output) {
+  bool zeros = true, zeros_rejected = false, scaled_rejected = false;
+  for (size_t i = 0; i < output.values.size(); ++i) {
+    const double value = std::abs(output.values[i]);
+    zeros &= value == 0;
+    zeros_rejected |= value > output.allowed(i);
+    scaled_rejected |= 0.02 * value > output.allowed(i);
   }
+  if (zeros) return;
+  EXPECT_TRUE(zeros_rejected) << run.label() << ": " << output.buffer;
+  EXPECT_TRUE(scaled_rejected) << run.label() << ": " << output.buffer;
 }
-inline void on_all(const std::string& name, const std::function<void(const SuiteRun&)>& check) {
-  on(name, all_targets, [&](const SuiteRun& run, const Place&) { check(run); });
+
+/// For INSTANTIATE_TEST_SUITE_P.
+inline std::string test_name(const ::testing::TestParamInfo<SuiteKernel>& test) {
+  return test.param.name;
 }
 
 } // namespace asmevo::suite
