@@ -230,7 +230,8 @@ struct AddressSpace::CachedPage {
 const AddressSpace::CachedPage* AddressSpace::page_at(uint64_t address) const {
   constexpr size_t ways = 64;
   constinit static thread_local CachedPage cache[ways];
-  CachedPage& entry = cache[address / page_bytes % ways];
+  // Launches put buffers around multiples of 4 GiB: pages of different ones must not share a place.
+  CachedPage& entry = cache[(address / page_bytes + (address >> 32) * 11) % ways];
   if (entry.generation == generation_ && address - entry.address < entry.size) [[likely]]
     return &entry;
   Region* region = find(address);

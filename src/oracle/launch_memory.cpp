@@ -11,6 +11,22 @@ namespace {
 
 constexpr uint64_t chunk_bytes = 1 << 20;
 
+// Where an allocation of the emulator starts: such that the addresses of its bytes do not all have the same
+// upper half. Code that loses the carry from the lower half to the upper one, or never added it, then shows;
+// on a GPU that takes an unlucky allocation. 0: there is no such place.
+uint64_t place_across_upper_halves(const emulator::AddressSpace& memory, const PlannedAllocation& a,
+                                   uint64_t front) {
+  constexpr uint64_t half_space = uint64_t{1} << 32;
+  if (a.alignment > half_space) {
+    const uint64_t free = memory.find_free(front + a.bytes + a.guard_behind, a.alignment);
+    return free == 0 ? 0 : free + front;
+  }
+  const uint64_t middle = align_up(a.bytes / 2, a.alignment); // the byte whose address has the next upper half
+  const uint64_t before = align_up(front + middle, half_space);
+  const uint64_t free = memory.find_free(before + a.bytes + a.guard_behind, half_space);
+  return free == 0 ? 0 : free + before - middle;
+}
+
 } // namespace
 
 LaunchMemory::LaunchMemory(const LaunchPlan& plan, device::Device& device)
@@ -62,10 +78,9 @@ Status LaunchMemory::map_guard(uint64_t address, uint64_t bytes, size_t buffer, 
 Status LaunchMemory::place_regions(size_t allocation) {
   const PlannedAllocation& a = plan_.allocations[allocation];
   const uint64_t front = align_up(a.guard_before, a.alignment);
-  const uint64_t whole = front + a.bytes + a.guard_behind;
-  const uint64_t free = emulated_->memory().find_free(whole + 1, a.alignment);
-  const uint64_t first = a.address != 0 ? a.address : free + front;
-  if ((a.address == 0 && free == 0) || first + a.bytes + a.guard_behind < first)
+  const uint64_t first =
+      a.address != 0 ? a.address : place_across_upper_halves(emulated_->memory(), a, front);
+  if (first == 0 || first + a.bytes + a.guard_behind < first)
     return bad_input("allocation '{}' fits nowhere", a.name);
   addresses_.push_back(first);
   if (a.buffers.empty()) return {};
