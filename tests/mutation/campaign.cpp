@@ -1,0 +1,77 @@
+#include "mutation/campaign.h"
+
+#include "base/files.h"
+#include "base/parallel.h"
+
+#include <chrono>
+
+namespace asmevo::mutation {
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Built, checked and run as asmevo verify does it.
+Verdict judge_untimed(const Bench& bench, const program::Edit& edit, unsigned threads) {
+  Verdict verdict;
+  const auto refuse = [&](const std::string& why) {
+    verdict.built = false;
+    verdict.text = why;
+    return verdict;
+  };
+  const auto codec = isa::Codec::create(bench.k0->object().target());
+  const auto built = rebuild::apply_edit(bench.k0->original(), bench.k0->program(), edit, 1, **codec);
+  if (!built) return refuse(built.error().message);
+  const auto candidate = oracle::Subject::open(built->object);
+  if (!candidate) return refuse(candidate.error().message);
+  const auto checked = oracle::compare_statically(*bench.k0, **candidate);
+  if (!checked) return refuse(checked.error().message);
+  verdict.outcome = checked->outcome;
+  if (!checked->findings.empty()) verdict.text = checked->findings.front();
+  if (verdict.outcome != oracle::Outcome::Equivalent) return verdict;
+  const auto reports = oracle::verify_cases(bench.cases, *candidate, {.threads = threads});
+  if (!reports) return refuse(reports.error().message);
+  if (reports->empty()) return verdict;
+  verdict.outcome = reports->back().outcome;
+  verdict.text = reports->back().text;
+  verdict.at_case = reports->back().name;
+  return verdict;
+}
+
+} // namespace
+
+Result<Bench> open_bench(const std::string& name, const std::string& kernel, const std::string& target) {
+  const double start = now();
+  Bench bench;
+  bench.name = name;
+  bench.kernel = kernel;
+  const std::filesystem::path objects = std::filesystem::path(ASMEVO_BINARY_DIR) / "kernels" / "suite",
+                              launches = std::filesystem::path(ASMEVO_SOURCE_DIR) / "kernels" / "suite";
+  ASMEVO_TRY(Bytes bytes, read_file(objects / (name + "." + target + ".co")));
+  ASMEVO_TRY(bench.k0, oracle::Subject::open(std::move(bytes)));
+  ASMEVO_TRY(const oracle::LaunchSpec spec, oracle::LaunchSpec::read(launches / (name + ".toml")));
+  ASMEVO_TRY(bench.set, oracle::make_case_set(spec, bench.k0, {}));
+  for (const auto& c : bench.set.cases)
+    if (c->dispatch().kernel == kernel) bench.cases.push_back(c);
+  if (bench.cases.empty()) return bad_input("{}: launches no kernel '{}'", name, kernel);
+  bench.seconds = now() - start;
+  return bench;
+}
+
+Verdict judge(const Bench& bench, const program::Edit& edit, unsigned threads) {
+  const double start = now();
+  Verdict verdict = judge_untimed(bench, edit, threads);
+  verdict.seconds = now() - start;
+  return verdict;
+}
+
+std::vector<Verdict> judge_all(const Bench& bench, const std::vector<program::Edit>& edits,
+                               unsigned threads) {
+  std::vector<Verdict> verdicts(edits.size());
+  parallel_for(edits.size(), threads, [&](size_t i, unsigned) { verdicts[i] = judge(bench, edits[i]); });
+  return verdicts;
+}
+
+} // namespace asmevo::mutation

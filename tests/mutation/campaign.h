@@ -1,0 +1,42 @@
+// One kernel of the suite against mutants and rewrites of itself: what the verification says of each, and how
+// long it takes.
+#pragma once
+
+#include "mutation/mutations.h"
+#include "mutation/rewrites.h"
+#include "oracle/case_set.h"
+
+#include <filesystem>
+
+namespace asmevo::mutation {
+
+/// A kernel of the suite with everything it is verified by.
+struct Bench {
+  std::string name, kernel;
+  std::shared_ptr<const oracle::Subject> k0;
+  oracle::CaseSet set;         // what `asmevo verify` tries by default
+  oracle::PreparedCases cases; // of those, the launches of `kernel`: mutants differ in nothing else
+  double seconds = 0;          // to make the set
+};
+
+/// `name`: of kernels/suite/<name>.toml; `kernel`: the one to change.
+Result<Bench> open_bench(const std::string& name, const std::string& kernel,
+                         const std::string& target = "gfx942");
+
+/// What became of one edit.
+struct Verdict {
+  oracle::Outcome outcome = oracle::Outcome::Equivalent;
+  bool built = true;   // false: the edit cannot be rebuilt, which is a refusal too
+  std::string text;    // why it was rejected
+  std::string at_case; // the case that showed it; empty: none was run
+  double seconds = 0;
+  bool accepted() const { return built && outcome == oracle::Outcome::Equivalent; }
+};
+
+/// On one thread. The result does not depend on what else runs.
+Verdict judge(const Bench&, const program::Edit&, unsigned threads = 1);
+
+/// One after the other on `threads` threads; in the order of the edits.
+std::vector<Verdict> judge_all(const Bench&, const std::vector<program::Edit>&, unsigned threads = 0);
+
+} // namespace asmevo::mutation
