@@ -1,7 +1,9 @@
-// What the suite's references ask of a launch, from its memory: for programs that link the oracle.
+// The suite's references and the memory of a launch: what they ask of it, and how far off it is afterwards.
+// For programs that link the oracle.
 #pragma once
 
 #include "oracle/launch_memory.h"
+#include "oracle/reference_error.h"
 #include "reference/suite.h"
 
 #include <limits>
@@ -50,5 +52,25 @@ class LaunchInputs final : public SuiteInputs {
   const oracle::LaunchMemory& memory_;
   std::string target_;
 };
+
+/// How far K0 and a candidate are from what `expected` says, after each has run in a memory of its own.
+inline Result<oracle::ReferenceComparison> compare_with_reference(const Output& expected,
+                                                                  const oracle::LaunchMemory& k0,
+                                                                  const oracle::LaunchMemory& candidate) {
+  const size_t buffer = k0.plan().find(expected.buffer).value();
+  const oracle::Layout& layout = k0.plan().buffers[buffer].layout;
+  const std::vector<size_t>& indices = expected.indices;
+  oracle::ReferenceError error(layout.type());
+  for (size_t at = 0, end = 0; at < expected.values.size(); at = end) {
+    // Elements of one row that lie side by side.
+    const size_t first = indices.empty() ? at : indices[at];
+    const size_t left = std::min<size_t>(expected.values.size() - at, layout.row() - first % layout.row());
+    for (end = at + 1; end < at + left && (indices.empty() || indices[end] == indices[end - 1] + 1);) ++end;
+    ASMEVO_TRY(const std::vector<uint64_t> own, k0.codes(buffer, first, end - at));
+    ASMEVO_TRY(const std::vector<uint64_t> other, candidate.codes(buffer, first, end - at));
+    error.add_row(own, other, std::span(expected.values).subspan(at, end - at));
+  }
+  return error.result();
+}
 
 } // namespace asmevo::reference

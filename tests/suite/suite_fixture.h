@@ -83,6 +83,8 @@ class SuiteRun {
   }
 
   const reference::SuiteInputs& inputs() const { return *inputs_; }
+  oracle::LaunchMemory& memory() { return *memory_; }
+  const oracle::LaunchPlan& plan() const { return plan_; }
   uint64_t instructions() const { return report_.outcome.instructions; }
   std::string label() const { return name_ + " " + shape_ + " " + target_; }
 

@@ -27,8 +27,8 @@ class Suite : public ::testing::TestWithParam<SuiteKernel> {};
 TEST_P(Suite, TinyOnEveryTarget) {
   for (const std::string& target : GetParam().targets) check(GetParam(), "tiny", target);
 }
-TEST_P(Suite, Odd) {
-  check(GetParam(), "odd", GetParam().targets.front());
+TEST_P(Suite, OddOnEveryTarget) {
+  for (const std::string& target : GetParam().targets) check(GetParam(), "odd", target);
 }
 TEST_P(Suite, Trap) {
   if (GetParam().has_shape("trap")) check(GetParam(), "trap", GetParam().targets.front());
