@@ -20,9 +20,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const std::vector<std::string> verbs = {"inspect",   "extract", "embed",      "recover", "rebuild",
-                                        "roundtrip", "abidiff", "diff",       "check",   "conformance",
-                                        "run",       "verify",  "completions"};
+const std::vector<std::string> verbs = {"inspect",   "extract", "embed",  "recover",    "rebuild",
+                                        "roundtrip", "abidiff", "diff",   "check",      "conformance",
+                                        "infer",     "run",     "verify", "completions"};
 
 // A launch of saxpy, in `folder`.
 std::string launch_file(const TemporaryFolder& folder) {
@@ -77,6 +77,7 @@ std::vector<std::vector<std::string>> readers(const std::string& input, const Te
           {"diff", input, good},
           {"diff", good, input},
           {"check", input},
+          {"infer", input, "-o", out},
           {"run", input, "--launch", launch_file(folder)},
           {"run", input, "--list-unimplemented"},
           {"run", good, "--launch", input},
@@ -228,6 +229,7 @@ TEST(Cli, JsonIsOneDocument) {
       {"abidiff", k0, k1},
       {"diff", k0, k1},
       {"check", k0},
+      {"infer", k0, "--kernel", "reduce_lds"},
       {"run", sample("saxpy", "gfx942").string(), "--launch", launch_file(folder)},
       {"run", "--list-unimplemented"},
       {"completions", "fish"}};

@@ -1,0 +1,486 @@
+// The plan of an inference, as a list of steps (the bottom of this file). All of them make probe runs, and
+// all observations are kept: a region that one set of scalars leaves alone may be used under another.
+#include "infer/infer.h"
+
+#include "infer/argument_facts.h"
+#include "infer/draft.h"
+#include "infer/probe.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+namespace asmevo::infer {
+
+namespace {
+
+// What integer scalars are set to, all of them together. 64 first: a multiple of every tile's element groups,
+// and small enough that products of a few of them stay small.
+constexpr uint64_t scalar_values[] = {64, 16, 256, 1, 1000};
+constexpr double float_value = 0.125;
+// Of a workgroup in one probe. A kernel that works on sizes of 64 needs some ten thousand.
+constexpr uint64_t default_instructions = 2'000'000;
+constexpr uint64_t most_workgroups = 16; // tried in each direction
+constexpr size_t most_varied = 24;       // scalars
+
+std::optional<uint64_t> integer_in(std::string_view text) {
+  int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size())
+    return std::nullopt;
+  return static_cast<uint64_t>(value);
+}
+
+std::optional<double> float_in(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
+  return value;
+}
+
+uint64_t float_bits(ValueType type, double value, isa::Gfx gfx) {
+  const auto element = oracle::element_type(dtype_of(type, gfx));
+  return element ? oracle::encode(*element, value) : 0;
+}
+
+class Inferrer {
+ public:
+  Inferrer(const InferOptions& options, isa::Gfx gfx) : options_(options), gfx_(gfx) {}
+
+  Status open(std::shared_ptr<const codeobject::CodeObject>, const codeobject::Kernel&);
+  Result<Inference> run();
+
+ private:
+  Status choose_workgroup(const codeobject::KernelMetadata*);
+  Status pin();
+
+  // One probe, again for every pointer it finds.
+  Result<ProbeRun> probe();
+  void set_scalars(uint64_t value);
+  void set_contents();
+  RegionContents contents_of(unsigned region) const;
+
+  Status explore();
+  Status vary_scalars();
+  Status choose_grid();
+  Status settle_indices(Inference&);
+  void note_scalars(Inference&) const;
+  InferredArgument describe(const KernargField&, const Observations& last) const;
+  InferredArgument describe_pointer(const KernargField&, const Observations& last) const;
+  InferredArgument describe_scalar(const KernargField&) const;
+  void say_what_is_missing(Inference&) const;
+
+  const InferOptions& options_;
+  isa::Gfx gfx_;
+  std::string kernel_;
+  std::unique_ptr<Prober> prober_;
+  KernargFields fields_;
+  ProbeSetup setup_;
+  Observations all_;
+  std::map<uint64_t, std::string> pinned_contents_; // of pointers, by kernarg offset
+  std::map<uint64_t, std::string> scalar_effects_;  // by kernarg offset
+  bool indices_count_ = false;                      // index buffers hold 0, 1, 2, ... rather than zeros
+  std::array<bool, 3> unbounded_{};                 // directions in which more workgroups always did more
+};
+
+Status Inferrer::choose_workgroup(const codeobject::KernelMetadata* metadata) {
+  setup_.dynamic_lds = options_.dynamic_lds;
+  setup_.most_instructions =
+      options_.most_instructions != 0 ? options_.most_instructions : default_instructions;
+  if (options_.grid) setup_.workgroups = *options_.grid;
+  if (options_.workgroup) {
+    setup_.workgroup = *options_.workgroup;
+    return {};
+  }
+  constexpr uint64_t usual = 256;
+  setup_.workgroup = {usual, 1, 1};
+  if (metadata == nullptr) return {};
+  if (metadata->reqd_workgroup_size && metadata->reqd_workgroup_size->size() == 3)
+    for (size_t d = 0; d < 3; ++d)
+      setup_.workgroup[d] = static_cast<uint32_t>((*metadata->reqd_workgroup_size)[d]);
+  else if (metadata->max_flat_workgroup_size != 0)
+    setup_.workgroup[0] = static_cast<uint32_t>(std::min(usual, metadata->max_flat_workgroup_size));
+  return {};
+}
+
+Status Inferrer::pin() {
+  for (const auto& [name, text] : options_.values) {
+    const auto at = std::ranges::find(fields_.fields(), name, &KernargField::name);
+    if (at == fields_.fields().end()) {
+      std::string names;
+      for (const KernargField& f : fields_.fields()) names += (names.empty() ? "" : ", ") + f.name;
+      return bad_input("no argument '{}'; there are {}", printable(name), printable(names, 400));
+    }
+    const auto whole = integer_in(text);
+    const auto number = float_in(text);
+    if (!number) return bad_input("argument '{}': '{}' is no number", printable(name), printable(text));
+    if (at->pointer) {
+      if (!whole)
+        return bad_input("argument '{}': elements of a buffer are pinned to integers only", printable(name));
+      pinned_contents_[at->offset] = text;
+      continue;
+    }
+    at->pinned = true;
+    at->value = whole ? *whole
+                      : float_bits(at->size == 8   ? ValueType::F64
+                                   : at->size == 2 ? ValueType::F16
+                                                   : ValueType::F32,
+                                   *number, gfx_);
+  }
+  return {};
+}
+
+Status Inferrer::open(std::shared_ptr<const codeobject::CodeObject> object,
+                      const codeobject::Kernel& kernel) {
+  kernel_ = kernel.name;
+  ASMEVO_TRY(fields_, KernargFields::of(*object, kernel));
+  ASMEVO_CHECK(choose_workgroup(object->metadata_of(kernel)));
+  ASMEVO_TRY(prober_, Prober::create(object, kernel));
+  return pin();
+}
+
+Result<ProbeRun> Inferrer::probe() {
+  for (;;) {
+    ASMEVO_TRY(ProbeRun run, prober_->run(fields_, setup_));
+    bool found = false;
+    for (const auto& [dword, evidence] : run.seen.pointers) found |= fields_.make_pointer(dword);
+    all_.merge(run.seen);
+    if (!found) return run;
+  }
+}
+
+void Inferrer::set_scalars(uint64_t value) {
+  for (KernargField& f : fields_.fields()) {
+    if (f.pointer || f.pinned) continue;
+    const TypeFacts type = type_of_scalar(all_, f.offset, f.size);
+    f.value = is_float(type.type) ? float_bits(type.type, float_value, gfx_) : value;
+    if (f.size < 8) f.value &= (uint64_t{1} << 8 * f.size) - 1;
+    // The upper half of what a structure may hold as 64 bits would make it huge.
+    if (!f.whole_argument && f.offset % 8 == 4 && !is_float(type.type) &&
+        !all_.used_as.contains(static_cast<Source>(f.offset / 4)))
+      f.value = 0;
+  }
+}
+
+RegionContents Inferrer::contents_of(unsigned region) const {
+  const TypeFacts facts = type_of_region(all_, region);
+  RegionContents c;
+  const std::string dtype = facts.type == ValueType::None ? "u8" : std::string(dtype_of(facts.type, gfx_));
+  c.type = oracle::element_type(dtype).value_or(oracle::ElementType{});
+  c.init.kind = oracle::InitKind::Constant;
+  c.init.seed = region + 1;
+  const KernargField* field = fields_.pointer_of(region);
+  const auto pinned = field == nullptr ? pinned_contents_.end() : pinned_contents_.find(field->offset);
+  if (pinned != pinned_contents_.end()) {
+    c.init.first = std::strtod(pinned->second.c_str(), nullptr);
+    c.init.whole_first = static_cast<int64_t>(integer_in(pinned->second).value_or(0));
+  } else if (is_float(facts.type)) {
+    c.init.kind = oracle::InitKind::Uniform;
+    c.init.first = -1;
+    c.init.second = 1;
+  } else if (facts.type == ValueType::None || facts.type == ValueType::Pointer) {
+    c.init.first = 0;
+  } else if (is_index(all_, region)) {
+    c.init.kind = indices_count_ ? oracle::InitKind::Sequence : oracle::InitKind::Constant;
+    c.init.second = indices_count_ ? 1 : 0;
+    c.init.whole_second = indices_count_ ? 1 : 0;
+  } else if (is_count(all_, region)) {
+    c.init.first = static_cast<double>(scalar_values[0]);
+    c.init.whole_first = static_cast<int64_t>(scalar_values[0]);
+  } else {
+    c.init.kind = oracle::InitKind::Integers;
+    c.init.whole_second = 3;
+    c.init.second = 3;
+  }
+  return c;
+}
+
+void Inferrer::set_contents() {
+  setup_.contents.clear();
+  for (unsigned r = 0; r < fields_.regions(); ++r) setup_.contents[r] = contents_of(r);
+}
+
+size_t touched_regions(const Observations& seen, bool written) {
+  size_t n = 0;
+  for (const auto& [s, t] : seen.touched) n += written ? !t.written.empty() : t.touched();
+  return n;
+}
+
+// Every set of scalars, with memory full of zeros and then of what its types say; the best one stays.
+Status Inferrer::explore() {
+  const bool all_pinned =
+      std::ranges::all_of(fields_.fields(), [](const KernargField& f) { return f.pointer || f.pinned; });
+  uint64_t best_value = scalar_values[0];
+  std::tuple<bool, size_t, size_t> best{};
+  for (const uint64_t value : scalar_values) {
+    set_scalars(value);
+    setup_.contents.clear();
+    ASMEVO_TRY(const ProbeRun zeros, probe());
+    set_scalars(value); // some may be known as floats now
+    set_contents();
+    ASMEVO_TRY(const ProbeRun typed, probe());
+    const std::tuple score(typed.outcome.completed(), touched_regions(typed.seen, true),
+                           touched_regions(typed.seen, false));
+    if (score > best) {
+      best = score;
+      best_value = value;
+    }
+    if (all_pinned) break;
+  }
+  set_scalars(best_value);
+  set_contents();
+  return {};
+}
+
+// "x: 4096 bytes rather than 2048": what changed between two runs.
+std::string changes(const KernargFields& fields, const ProbeRun& before, const ProbeRun& after) {
+  std::string text;
+  for (const KernargField& f : fields.fields()) {
+    if (!f.pointer) continue;
+    const auto s = static_cast<Source>(source::region0 + f.region);
+    const auto end = [&](const ProbeRun& run) {
+      const auto at = run.seen.touched.find(s);
+      return at == run.seen.touched.end() ? 0 : at->second.end();
+    };
+    if (end(before) != end(after))
+      text += fmt::format("{}{} {} -> {} bytes", text.empty() ? "" : ", ", f.name, end(before), end(after));
+  }
+  return text;
+}
+
+// One scalar at a time: what depends on it, and whether it opens ways that nothing else has opened.
+Status Inferrer::vary_scalars() {
+  ASMEVO_TRY(const ProbeRun usual, probe());
+  size_t varied = 0;
+  for (size_t n = 0; n < fields_.fields().size() && varied < most_varied; ++n) {
+    const KernargField f = fields_.fields()[n];
+    const bool used = all_.used.contains(static_cast<Source>(f.offset / 4));
+    if (f.pointer || f.pinned || !used || is_float(type_of_scalar(all_, f.offset, f.size).type)) continue;
+    ++varied;
+    std::string effects;
+    for (const uint64_t value : {2 * f.value, uint64_t{0}, uint64_t{1}}) {
+      fields_.fields()[n].value = value;
+      ASMEVO_TRY(const ProbeRun other, probe());
+      if (value != 2 * f.value) continue;
+      effects = changes(fields_, usual, other);
+      if (other.outcome.instructions != usual.outcome.instructions)
+        effects += fmt::format("{}{} -> {} instructions", effects.empty() ? "" : ", ",
+                               usual.outcome.instructions, other.outcome.instructions);
+    }
+    if (n < fields_.fields().size() && fields_.fields()[n].offset == f.offset && !fields_.fields()[n].pointer)
+      fields_.fields()[n].value = f.value;
+    if (!effects.empty()) scalar_effects_[f.offset] = fmt::format("twice as much: {}", effects);
+  }
+  set_contents();
+  return {};
+}
+
+// Doubled in each direction that addresses or branches depend on, as long as that writes more.
+Status Inferrer::choose_grid() {
+  if (options_.grid) return {};
+  const auto written = [](const ProbeRun& run) {
+    int64_t bytes = 0;
+    for (const auto& [s, t] : run.seen.touched) bytes += t.written.end - t.written.begin;
+    return bytes;
+  };
+  for (unsigned d = 0; d < 3; ++d) {
+    const auto id = static_cast<Source>(source::workgroup_id0 + d);
+    if (!all_.in_address.contains(id) && !all_.in_branch.contains(id)) continue;
+    ASMEVO_TRY(ProbeRun before, probe());
+    unbounded_[d] = true;
+    while (setup_.workgroups[d] < most_workgroups) {
+      setup_.workgroups[d] *= 2;
+      ASMEVO_TRY(ProbeRun after, probe());
+      if (after.outcome.completed() && written(after) > written(before)) {
+        before = std::move(after);
+        continue;
+      }
+      setup_.workgroups[d] /= 2;
+      unbounded_[d] = false;
+      break;
+    }
+    if (unbounded_[d]) setup_.workgroups[d] = 2;
+  }
+  return {};
+}
+
+// Index buffers hold zeros, or 0, 1, 2, ... where that makes the kernel reach further by whole blocks, or
+// nowhere else.
+Status Inferrer::settle_indices(Inference& result) {
+  const auto one = [&](bool counting) -> Result<ProbeRun> {
+    indices_count_ = counting;
+    set_contents();
+    return probe();
+  };
+  ASMEVO_TRY(ProbeRun last, one(false));
+  bool any = false;
+  for (unsigned r = 0; r < fields_.regions(); ++r) any |= is_index(all_, r);
+  if (any) {
+    ASMEVO_TRY(ProbeRun counting, one(true));
+    bool further = false, slightly = false;
+    for (const auto& [s, t] : counting.seen.touched) {
+      const auto at = last.seen.touched.find(s);
+      const int64_t end = at == last.seen.touched.end() ? 0 : at->second.end();
+      further |= t.end() >= end * 3 / 2 && t.end() > end;
+      slightly |= t.end() > end;
+    }
+    if (counting.outcome.completed() && (further || !slightly)) {
+      last = std::move(counting);
+    } else {
+      ASMEVO_TRY(last, one(false));
+    }
+  }
+  if (!last.outcome.completed()) result.last_outcome = last.outcome.text;
+  for (const KernargField& f : fields_.fields())
+    if (!f.pad) result.arguments.push_back(describe(f, last.seen));
+  for (const KernargField& f : fields_.fields())
+    if (f.pad && (f.pointer || all_.used.contains(static_cast<Source>(f.offset / 4))))
+      result.arguments.push_back(describe(f, last.seen));
+  std::ranges::sort(result.arguments, {}, [](const InferredArgument& a) { return a.field.offset; });
+  return {};
+}
+
+InferredArgument Inferrer::describe_pointer(const KernargField& f, const Observations& last) const {
+  InferredArgument a;
+  a.field = f;
+  const TypeFacts type = type_of_region(all_, f.region);
+  const RoleFacts role = role_of_region(all_, f.region);
+  a.role = role.role;
+  a.atomic = role.atomic;
+  a.dtype = type.type != ValueType::None
+                ? std::string(dtype_of(type.type, gfx_))
+                : (type.bits == 8 ? "opaque" : fmt::format("opaque{}", type.bits / 8));
+  a.confidence = std::min(type.confidence, role.confidence);
+  a.index = is_index(all_, f.region);
+  const auto s = static_cast<Source>(source::region0 + f.region);
+  const auto touch = last.touched.find(s);
+  if (touch != last.touched.end()) {
+    a.touched.add(touch->second.read.begin, touch->second.read.end);
+    a.touched.add(touch->second.written.begin, touch->second.written.end);
+  }
+  if (!f.declared_pointer && all_.pointers.contains(static_cast<Source>(f.offset / 4)))
+    a.evidence.push_back(fmt::format("a pointer, though not declared as one: base of {}",
+                                     all_.pointers.at(static_cast<Source>(f.offset / 4)).text()));
+  a.evidence.insert(a.evidence.end(), role.evidence.begin(), role.evidence.end());
+  a.evidence.push_back(fmt::format("{}: {}", a.dtype, type.evidence));
+  if (a.index)
+    a.evidence.push_back(fmt::format("decides where memory is accessed: {}", all_.in_address.at(s).text()));
+  if (touch != last.touched.end())
+    for (const Source by : touch->second.placed_by)
+      if (const KernargField* index = fields_.pointer_of(static_cast<unsigned>(by - source::region0))) {
+        a.placed_by.push_back(index->name);
+        a.evidence.push_back(fmt::format("where it is accessed depends on what {} holds", index->name));
+      }
+  if ((f.access == "read_only" && a.role != oracle::Role::In) ||
+      (f.access == "write_only" && a.role == oracle::Role::In)) {
+    a.evidence.push_back(fmt::format("the metadata says {}", f.access));
+    a.confidence = std::min(a.confidence, Confidence::Medium);
+  }
+  a.unused = !all_.touched.contains(s);
+  return a;
+}
+
+InferredArgument Inferrer::describe_scalar(const KernargField& f) const {
+  InferredArgument a;
+  a.field = f;
+  const TypeFacts type = type_of_scalar(all_, f.offset, f.size);
+  a.dtype = dtype_of(type.type, gfx_);
+  a.confidence = type.confidence;
+  const auto element = oracle::element_type(a.dtype);
+  a.value = element && is_float(type.type)
+                ? oracle::show(*element, f.value)
+                : (type.type == ValueType::I32   ? fmt::format("{}", static_cast<int32_t>(f.value))
+                   : type.type == ValueType::I64 ? fmt::format("{}", static_cast<int64_t>(f.value))
+                                                 : fmt::format("{}", f.value));
+  const auto d = static_cast<Source>(f.offset / 4);
+  a.unused = !all_.used.contains(d);
+  if (!type.evidence.empty()) a.evidence.push_back(fmt::format("{}: {}", a.dtype, type.evidence));
+  if (a.unused) a.evidence.emplace_back("no instruction uses it");
+  if (const auto at = all_.in_branch.find(d); at != all_.in_branch.end())
+    a.evidence.push_back(fmt::format("decides {}", at->second.text()));
+  if (const auto at = scalar_effects_.find(f.offset); at != scalar_effects_.end())
+    a.evidence.push_back(at->second);
+  if (f.pinned) {
+    a.evidence.emplace_back("the value is given");
+  }
+  return a;
+}
+
+InferredArgument Inferrer::describe(const KernargField& f, const Observations& last) const {
+  return f.pointer ? describe_pointer(f, last) : describe_scalar(f);
+}
+
+void Inferrer::say_what_is_missing(Inference& result) const {
+  std::string free_scalars;
+  for (const InferredArgument& a : result.arguments) {
+    if (a.field.pointer && a.unused)
+      result.missing.push_back(
+          fmt::format("{}: nothing accessed it in any probe; other scalars or a larger grid may "
+                      "(--set, --grid)",
+                      a.field.name));
+    if (a.field.pointer && a.dtype == "ptr")
+      result.missing.push_back(fmt::format(
+          "{}: holds addresses; give it pointers to buffers (init = \"pointers\")", a.field.name));
+    if (a.index)
+      result.missing.push_back(fmt::format(
+          "{}: its elements must be indices that exist; the range is yours to set", a.field.name));
+    if (!a.field.pointer && !a.field.pinned && !a.unused)
+      free_scalars += (free_scalars.empty() ? "" : ", ") + a.field.name;
+  }
+  if (!free_scalars.empty())
+    result.missing.push_back(fmt::format("values of {}: chosen, not known (--set name=value)", free_scalars));
+  for (unsigned d = 0; d < 3; ++d)
+    if (unbounded_[d])
+      result.missing.push_back(
+          fmt::format("grid {}: no scalar bounds it; every workgroup does more (--grid)", "xyz"[d]));
+  if (!result.last_outcome.empty())
+    result.missing.push_back(fmt::format("the launch does not complete: {}", result.last_outcome));
+}
+
+// The steps.
+Result<Inference> Inferrer::run() {
+  Inference result;
+  ASMEVO_CHECK(explore());
+  ASMEVO_CHECK(vary_scalars());
+  ASMEVO_CHECK(choose_grid());
+  ASMEVO_CHECK(settle_indices(result));
+  result.kernel = kernel_;
+  result.grid = setup_.workgroups;
+  result.workgroup = setup_.workgroup;
+  result.probes = prober_->runs();
+  say_what_is_missing(result);
+  std::vector<RegionContents> contents;
+  for (unsigned r = 0; r < fields_.regions(); ++r) contents.push_back(setup_.contents.at(r));
+  result.spec = draft_of(result, contents, fields_, options_.dynamic_lds);
+  return result;
+}
+
+} // namespace
+
+std::string_view name(Confidence c) {
+  switch (c) {
+  case Confidence::Low: return "low";
+  case Confidence::Medium: return "medium";
+  case Confidence::High: return "high";
+  }
+  return "";
+}
+
+Result<Inference> infer_launch(std::shared_ptr<const codeobject::CodeObject> object,
+                               const InferOptions& options) {
+  const codeobject::Kernel* kernel = nullptr;
+  if (!options.kernel.empty()) {
+    kernel = object->find_kernel(options.kernel);
+    if (kernel == nullptr) return bad_input("the code object has no kernel '{}'", printable(options.kernel));
+  } else {
+    if (object->kernels().size() != 1)
+      return bad_input("the code object has {} kernels: choose one (--kernel)", object->kernels().size());
+    kernel = &object->kernels().front();
+  }
+  Inferrer inferrer(options, object->target().gfx);
+  ASMEVO_CHECK(inferrer.open(object, *kernel));
+  return inferrer.run();
+}
+
+} // namespace asmevo::infer

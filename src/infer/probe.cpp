@@ -1,0 +1,63 @@
+#include "infer/probe.h"
+
+#include "infer/probe_observer.h"
+
+namespace asmevo::infer {
+
+namespace {
+
+emulator::PageFill fill_of(const RegionContents& contents) {
+  constexpr uint64_t elements = (region_bytes - region_lead) / 16; // more than runs can reach
+  const auto layout = oracle::Layout::make(contents.type, {elements});
+  if (!layout) return {};
+  return [layout = *layout, init = contents.init](uint64_t offset, std::span<uint8_t> page) {
+    if (offset < region_lead || offset - region_lead + page.size() > layout.bytes())
+      std::ranges::fill(page, uint8_t{0});
+    else
+      oracle::fill(init, layout, offset - region_lead, page);
+  };
+}
+
+} // namespace
+
+Result<std::unique_ptr<Prober>> Prober::create(std::shared_ptr<const codeobject::CodeObject> object,
+                                               const codeobject::Kernel& kernel) {
+  std::unique_ptr<Prober> p(new Prober);
+  p->kernel_ = kernel.name;
+  ASMEVO_TRY(p->device_, device::EmulatedDevice::create(object->target()));
+  ASMEVO_TRY(p->module_, p->device_->load(std::move(object)));
+  return p;
+}
+
+Result<ProbeRun> Prober::run(const KernargFields& fields, const ProbeSetup& setup) {
+  ++runs_;
+  ProbeRun run;
+  std::map<Source, unsigned> pointers;
+  for (const KernargField& f : fields.fields())
+    if (f.pointer) pointers[static_cast<Source>(f.offset / 4)] = f.region;
+  ProbeObserver observer(std::move(pointers));
+  auto& options = device_->options();
+  options.threads = 1; // what is read before it is written depends on the order of workgroups
+  options.most_instructions = setup.most_instructions;
+  options.observer = [&](unsigned) { return &observer; };
+  for (unsigned r = 0; r < fields.regions(); ++r) {
+    const auto contents = setup.contents.find(r);
+    ASMEVO_CHECK(device_->memory().map({fmt::format("region {}", r), region_start(r), region_bytes},
+                                       contents == setup.contents.end() ? emulator::PageFill{}
+                                                                        : fill_of(contents->second)));
+  }
+  device::LaunchShape shape;
+  shape.workgroup = setup.workgroup;
+  shape.dynamic_lds = setup.dynamic_lds;
+  for (size_t d = 0; d < 3; ++d) shape.grid[d] = setup.workgroups[d] * setup.workgroup[d];
+  Result<device::LaunchOutcome> outcome =
+      device_->launch(*module_, kernel_, shape,
+                      {.kernarg = fields.bytes(), .keep_hidden = false, .hidden = {}, .address = 0});
+  for (unsigned r = 0; r < fields.regions(); ++r) device_->memory().unmap(region_start(r));
+  if (!outcome) return failed(outcome.error());
+  run.outcome = *std::move(outcome);
+  run.seen = observer.take();
+  return run;
+}
+
+} // namespace asmevo::infer

@@ -1,0 +1,48 @@
+// Probe runs: a kernel on the emulator with a huge region behind every pointer, watched.
+#pragma once
+
+#include "device/emulated_device.h"
+#include "infer/kernarg_fields.h"
+#include "oracle/buffer_init.h"
+
+#include <map>
+
+namespace asmevo::infer {
+
+/// What a region holds at first; the pointer is where its first element is.
+struct RegionContents {
+  oracle::ElementType type;
+  oracle::Init init;
+};
+
+struct ProbeSetup {
+  std::array<uint64_t, 3> workgroups{1, 1, 1};
+  std::array<uint32_t, 3> workgroup{1, 1, 1};
+  uint32_t dynamic_lds = 0;
+  std::map<unsigned, RegionContents> contents; // of regions; none: zeros
+  uint64_t most_instructions = 0;              // of a workgroup
+};
+
+struct ProbeRun {
+  device::LaunchOutcome outcome;
+  Observations seen;
+};
+
+class Prober {
+ public:
+  static Result<std::unique_ptr<Prober>> create(std::shared_ptr<const codeobject::CodeObject>,
+                                                const codeobject::Kernel&);
+  /// BadInput: a grid or workgroup that the kernel cannot have. Faults and cut off runs are outcomes.
+  Result<ProbeRun> run(const KernargFields&, const ProbeSetup&);
+  /// How many runs there were.
+  unsigned runs() const { return runs_; }
+
+ private:
+  Prober() = default;
+  std::string kernel_;
+  std::unique_ptr<device::EmulatedDevice> device_;
+  std::shared_ptr<device::Module> module_;
+  unsigned runs_ = 0;
+};
+
+} // namespace asmevo::infer

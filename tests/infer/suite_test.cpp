@@ -1,0 +1,121 @@
+// Inference against the suite's launch files: roles and element types without any hint, extents with grid and
+// integer scalars given. Full runs take all kernels and print the table of docs/inference.md.
+#include "full_run.h"
+#include "suite_truth.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace asmevo::infer {
+namespace {
+
+std::vector<std::string> chosen_kernels() {
+  if (test::full_run()) return suite_kernels();
+  return {"level1_19_relu", "level1_23_softmax", "level1_51_argmax_rows",
+          "llm_gemm_bf16",  "llm_gemm_fp8",      "llm_gemm_gather",
+          "llm_gemm_i8",    "llm_gemm_int4",     "llm_layernorm_residual",
+          "llm_moe_topk",   "llm_rope"};
+}
+
+std::string target_of(const std::string& kernel) {
+  return kernel.ends_with("_ocp") ? "gfx950" : "gfx942";
+}
+
+// Integers given: what is in a buffer of counts is no scalar, but how far K0 reaches depends on it as on one.
+const std::map<std::string, std::map<std::string, std::string>> counts_in_memory{
+    {"llm_paged_attention", {{"lengths", "16 * most_pages"}}}};
+
+struct Count {
+  size_t right = 0, all = 0;
+};
+
+TEST(InferSuite, RolesAndTypesWithoutHints) {
+  Count count;
+  for (const std::string& name : chosen_kernels()) {
+    const auto truth = suite_truth(name, target_of(name), "tiny");
+    ASSERT_TRUE(truth) << truth.error().message;
+    const auto inferred =
+        infer_launch(truth->object, {.kernel = truth->kernel, .grid = {}, .workgroup = {}, .values = {}});
+    ASSERT_TRUE(inferred) << name << ": " << inferred.error().message;
+    EXPECT_EQ(inferred->last_outcome, "") << name;
+    ASSERT_EQ(inferred->arguments.size(), truth->arguments.size()) << name;
+    for (size_t i = 0; i < truth->arguments.size(); ++i) {
+      const TrueArgument& t = truth->arguments[i];
+      const InferredArgument& a = inferred->arguments[i];
+      ASSERT_EQ(a.field.pointer, t.pointer) << name << " " << a.field.name;
+      if (!t.pointer) continue;
+      const bool right = a.role == t.role && a.dtype == t.dtype;
+      ++count.all;
+      count.right += right;
+      if (test::full_run())
+        fmt::print("| {} | {} | {} {} | {} {} | {} |{}\n", name, t.buffer, oracle::name(t.role), t.dtype,
+                   oracle::name(a.role), a.dtype, infer::name(a.confidence), right ? "" : " wrong |");
+      EXPECT_TRUE(right || a.confidence != Confidence::High)
+          << name << " " << t.buffer << ": " << oracle::name(a.role) << " " << a.dtype
+          << " with high confidence, is " << oracle::name(t.role) << " " << t.dtype;
+    }
+  }
+  fmt::print("without hints: {} of {} pointer arguments right\n", count.right, count.all);
+  EXPECT_GE(count.right * 10, count.all * 9);
+}
+
+std::map<std::string, std::string> given_values(const SuiteTruth& truth, const std::string& name,
+                                                const std::string& shape) {
+  std::map<std::string, std::string> values;
+  const auto fields = KernargFields::of(*truth.object, *truth.object->find_kernel(truth.kernel)).value();
+  for (size_t i = 0; i < truth.arguments.size(); ++i)
+    if (!truth.arguments[i].pointer && truth.arguments[i].dtype.find('f') == std::string::npos)
+      values[fields.fields()[i].name] = truth.arguments[i].value;
+  const auto more = counts_in_memory.find(name);
+  if (more == counts_in_memory.end()) return values;
+  const auto spec =
+      oracle::LaunchSpec::read(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + name + ".toml").value();
+  const oracle::Scope sizes = oracle::work_out_sizes(spec, shape).value();
+  for (const auto& [buffer, text] : more->second)
+    values[buffer] = fmt::format("{}", oracle::evaluate_integer(text, sizes, 0, 1'000'000).value());
+  return values;
+}
+
+// As large as the buffer, or as far as K0 reaches in it; where the contents of another buffer decide that,
+// they are not known.
+TEST(InferSuite, ExtentsWithScalarsAndGridGiven) {
+  Count count;
+  size_t by_contents = 0, whole = 0;
+  for (const std::string shape : {"tiny", "odd"})
+    for (const std::string& name : chosen_kernels()) {
+      const auto truth = suite_truth(name, target_of(name), shape);
+      ASSERT_TRUE(truth) << truth.error().message;
+      InferOptions options;
+      options.kernel = truth->kernel;
+      options.grid = truth->grid;
+      options.workgroup = truth->workgroup;
+      options.values = given_values(*truth, name, shape);
+      options.most_instructions = uint64_t{1} << 28;
+      const auto inferred = infer_launch(truth->object, options);
+      ASSERT_TRUE(inferred) << name << ": " << inferred.error().message;
+      EXPECT_EQ(inferred->last_outcome, "") << name;
+      for (size_t i = 0; i < truth->arguments.size(); ++i) {
+        const TrueArgument& t = truth->arguments[i];
+        const InferredArgument& a = inferred->arguments[i];
+        if (!t.pointer) continue;
+        ++count.all;
+        const auto bytes = static_cast<int64_t>(t.bytes);
+        whole += a.touched.end == bytes;
+        const bool right = a.touched.begin == 0 && (a.touched.end == bytes || a.touched.end == t.touched);
+        count.right += right;
+        const bool free = !right && !a.placed_by.empty();
+        by_contents += free;
+        if (!right || a.touched.end != bytes)
+          fmt::print("{} {} {}: {} of {} bytes, K0 reaches {}{}\n", name, shape, t.buffer, a.touched.end,
+                     bytes, t.touched, free ? fmt::format(", by what {} holds", a.placed_by.front()) : "");
+        EXPECT_TRUE(right || free) << name << " " << shape << " " << t.buffer << ": " << a.touched.end
+                                   << " of " << bytes << " bytes, K0 reaches " << t.touched;
+      }
+    }
+  fmt::print("extents: {} of {} right ({} the whole buffer), {} decided by the contents of another buffer\n",
+             count.right, count.all, whole, by_contents);
+}
+
+} // namespace
+} // namespace asmevo::infer
