@@ -1,6 +1,7 @@
 // softmax(Q * K^T * scale) * V for one head, in double precision: samples/attention.hip.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -13,13 +14,23 @@ struct Attention {
   bool causal;
 };
 
-/// `wander`, if it is asked for: of each result the root of the sum of squares of what it is a sum of, which
-/// is what independent relative errors of the weights grow with.
+/// What errors of the results grow with.
+struct AttentionSpread {
+  /// Of each result the root of the sum of squares of what it is a sum of: for errors of weights that are
+  /// relative and independent of each other.
+  std::vector<double> wander;
+  /// Of each query the weights that are less than 2^-13 of its largest: their sum, and how many there are.
+  std::vector<double> small;
+  std::vector<size_t> small_count;
+};
+
 inline std::vector<double> attention(const Attention& size, const std::vector<double>& q,
                                      const std::vector<double>& k, const std::vector<double>& v,
-                                     std::vector<double>* wander = nullptr) {
+                                     AttentionSpread* spread = nullptr) {
   std::vector<double> out(size.queries * size.width, 0.0), scores(size.keys);
-  if (wander != nullptr) wander->assign(out.size(), 0.0);
+  if (spread != nullptr)
+    *spread = {std::vector<double>(out.size()), std::vector<double>(size.queries),
+               std::vector<size_t>(size.queries)};
   for (size_t i = 0; i < size.queries; ++i) {
     size_t seen = size.keys;
     if (size.causal)
@@ -37,12 +48,15 @@ inline std::vector<double> attention(const Attention& size, const std::vector<do
       for (size_t d = 0; d < size.width; ++d) {
         const double product = weight * v[j * size.width + d];
         out[i * size.width + d] += product;
-        if (wander != nullptr) (*wander)[i * size.width + d] += product * product;
+        if (spread != nullptr) spread->wander[i * size.width + d] += product * product;
       }
+      if (spread == nullptr || weight * total >= 0x1p-13) continue;
+      spread->small[i] += weight;
+      ++spread->small_count[i];
     }
   }
-  if (wander != nullptr)
-    for (double& squares : *wander) squares = std::sqrt(squares);
+  if (spread != nullptr)
+    for (double& squares : spread->wander) squares = std::sqrt(squares);
   return out;
 }
 

@@ -40,15 +40,24 @@ Output attention_of(const SuiteInputs& in, const Queries& of) {
   const Numbers v = in.values("v", kv_head * all_keys * width, keys * width);
   // A weight is off by twice a score's error, and rounded to half precision. Weights add up to 1 or more and
   // values are at most 1, so that the result is never off by more; but weights are off either way, and many
-  // of them make up for each other. Those below half precision's least normal number are rounded to its
-  // denormals or, on gfx90a, to 0.
-  Output out{.buffer = "out", .values = {}, .indices = run_of(start, of.count * width)};
-  out.values = attention({of.count, keys, width, score_scale, causal}, q, k, v, &out.own);
-  const double weight = 2 * score_error(q, k) + 2 * half_rounding;
-  for (double& wander : out.own) wander = weight * std::min(1.0, 8 * wander);
-  out.relative = half_rounding * 1.01 + weight;
-  out.absolute =
-      static_cast<double>(all_keys) * (in.target() == "gfx90a" ? least_half : least_half * half_rounding);
+  // of them make up for each other. Weights below half precision's least normal number are rounded to its
+  // denormals or, on gfx90a, to 0, as are denormal inputs there.
+  const bool flushes = in.target() == "gfx90a";
+  const double flushed = flushes ? 4 * 6 * least_half : 0;
+  const double weight = 2 * (score_error(q, k) + flushed * score_scale) + 2 * half_rounding;
+  AttentionSpread spread;
+  Output out{.buffer = "out",
+             .values = attention({of.count, keys, width, score_scale, causal}, q, k, v, &spread),
+             .relative = half_rounding * 1.01 + weight,
+             .absolute = least_half * (flushes ? 1 : half_rounding),
+             .own = Numbers(of.count * width),
+             .indices = run_of(start, of.count * width)};
+  for (size_t i = 0; i < out.own.size(); ++i) {
+    const double small =
+        flushes ? spread.small[i / width]
+                : static_cast<double>(spread.small_count[i / width]) * least_half * half_rounding;
+    out.own[i] = weight * std::min(1.0, 8 * spread.wander[i]) + small;
+  }
   return out;
 }
 Expected attention_all(const SuiteInputs& in) {
