@@ -6,7 +6,7 @@ Code::Code(ByteSpan text, uint64_t address, const RegisterLayout& layout, std::s
     : text_(text), address_(address), layout_(layout), codec_(std::move(codec)), ops_(text.size() / 4) {}
 
 Result<std::unique_ptr<Code>> Code::create(ByteSpan text, uint64_t address, const RegisterLayout& layout) {
-  ASMEVO_TRY(auto codec, isa::Codec::create(layout.target));
+  ASMEVO_TRY(auto codec, isa::Codec::borrow(layout.target));
   return std::make_unique<Code>(text, address, layout, std::move(codec));
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <mutex>
 
 namespace asmevo::isa {
 
@@ -177,6 +178,44 @@ Result<std::unique_ptr<Codec>> Codec::create(const Target& target) {
   ASMEVO_TRY(impl->mc, LlvmMc::create(target));
   impl->lowering = std::make_unique<Lowering>(*impl->mc, target);
   return std::unique_ptr<Codec>(new Codec(std::move(impl)));
+}
+
+namespace {
+
+// Codecs that nobody uses now. Never destroyed: the last one may be given back when the program ends.
+struct CodecShelf {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Codec>> codecs;
+};
+CodecShelf& codec_shelf() {
+  static auto* const shelf = new CodecShelf;
+  return *shelf;
+}
+
+} // namespace
+
+Result<std::shared_ptr<Codec>> Codec::borrow(const Target& target) {
+  constexpr size_t most_remembered = 200'000; // instructions: a fresh pool from there on
+  std::unique_ptr<Codec> codec;
+  {
+    CodecShelf& shelf = codec_shelf();
+    const std::scoped_lock lock(shelf.mutex);
+    const auto found =
+        std::ranges::find_if(shelf.codecs, [&](const auto& c) { return c->target() == target; });
+    if (found != shelf.codecs.end()) {
+      codec = std::move(*found);
+      shelf.codecs.erase(found);
+    }
+  }
+  if (codec == nullptr) {
+    ASMEVO_TRY(codec, create(target));
+  }
+  if (codec->pool_size() > most_remembered) codec->renew_pool();
+  return std::shared_ptr<Codec>(codec.release(), [](Codec* done) {
+    CodecShelf& shelf = codec_shelf();
+    const std::scoped_lock lock(shelf.mutex);
+    shelf.codecs.emplace_back(done);
+  });
 }
 
 const Target& Codec::target() const {

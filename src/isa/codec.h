@@ -51,6 +51,9 @@ class Codec {
  public:
   /// Environment where LLVM lacks the AMDGPU target.
   static Result<std::unique_ptr<Codec>> create(const Target& target);
+  /// One that nobody else uses until the last reference is gone. Making one takes some ten milliseconds, so
+  /// those that are given back are kept, with what they have decoded. Any thread may ask.
+  static Result<std::shared_ptr<Codec>> borrow(const Target& target);
   ~Codec();
   Codec(const Codec&) = delete;
   Codec& operator=(const Codec&) = delete;

@@ -172,6 +172,11 @@ uint64_t init_code(const Init& init, const Layout& layout, uint64_t index) {
     const uint64_t drawn = random_bits(~init.seed, index);
     if (below(drawn, init.extremes_every) == 0) return extreme_code(layout.type(), random_bits(drawn, index));
   }
+  if (init.spike_every != 0 && !layout.type().is_opaque()) {
+    const uint64_t drawn = random_bits(init.seed ^ 0x5b1ce, index);
+    if (below(drawn, init.spike_every) == 0)
+      return encode(layout.type(), init.spike_signs && (drawn & 1) != 0 ? -init.spike : init.spike);
+  }
   return plain_code(init, layout, index);
 }
 

@@ -34,6 +34,10 @@ struct Init {
   /// So many elements on average hold one number of an extreme kind in place of theirs: NaN, an infinity, -0,
   /// the largest, smallest normal or smallest number; of integers the largest, smallest, 0, 1 or -1. 0: none.
   uint64_t extremes_every = 0;
+  /// So many elements on average are `spike`, or its negative, instead. 0: none.
+  uint64_t spike_every = 0;
+  double spike = 0;
+  bool spike_signs = false;    // both signs
   std::vector<uint64_t> codes; // Codes
   Bytes bytes;                 // Bytes
 };

@@ -54,7 +54,6 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
   run.kernel = options.kernel;
   run.before_launch = [&](const std::string& kernel, const device::LaunchShape& shape,
                           const device::LaunchArguments& arguments) -> Result<bool> {
-    if (cases.size() == options.most_cases) return false;
     Case& c = cases.emplace_back(common);
     c.name = fmt::format("{}launch {}", options.name.empty() ? "" : options.name + ", ", cases.size());
     c.kernel = kernel;
@@ -63,7 +62,7 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
     auto before = std::make_shared<emulator::AddressSpace>(device->memory().fork());
     for (const uint64_t address : code) before->unmap(address);
     c.before = std::move(before);
-    return !only_one;
+    return !only_one && cases.size() < options.most_cases;
   };
   ASMEVO_TRY(const LaunchReport report, run_launch(plan, *memory, *module, run));
   if (!report.outcome.completed()) return bad_input("K0 itself: {}", report.outcome.text);

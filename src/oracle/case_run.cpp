@@ -14,8 +14,7 @@ Result<CaseRun> run_case(const Case& c, const std::shared_ptr<const Subject>& su
   options.initial_state = request.initial_state;
   options.most_instructions = request.most_instructions;
   options.workgroups = request.workgroups;
-  if (request.recorder != nullptr)
-    options.observer = [recorder = request.recorder](unsigned worker) { return recorder->observer(worker); };
+  options.observer = request.observer;
   CaseRun result;
   ASMEVO_TRY(result.device, device::EmulatedDevice::create(c.target, options));
   result.memory() = c.before->fork();

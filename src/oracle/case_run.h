@@ -4,7 +4,6 @@
 #include "oracle/case.h"
 #include "oracle/compare.h"
 #include "oracle/subject.h"
-#include "oracle/write_recorder.h"
 
 namespace asmevo::oracle {
 
@@ -14,7 +13,7 @@ struct CaseRunOptions {
   uint64_t most_instructions = uint64_t{1} << 32;
   std::vector<uint64_t> workgroups; // empty: all
   unsigned threads = 0;
-  WriteRecorder* recorder = nullptr;
+  std::function<emulator::Observer*(unsigned worker)> observer = {};
 };
 
 struct CaseRun {

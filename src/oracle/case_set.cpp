@@ -1,6 +1,7 @@
 #include "oracle/case_set.h"
 
 #include "base/parallel.h"
+#include "base/random.h"
 #include "oracle/case_quality.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace {
 constexpr std::string_view full_shape = "full"; // what times are taken at: too large to be tried by default
 constexpr std::string_view search_shape = "search";
 constexpr uint64_t held_back_seeds = 1'000'000; // where the held-back set's seeds start
-constexpr size_t most_made_up_sizes = 32;
+constexpr size_t most_made_up_sizes = 64;
+constexpr uint64_t full_sample = 8; // workgroups of the full shape: the corners
 
 // Small ones first: they show most mistakes, and soon.
 std::vector<std::string> shapes_of(const LaunchSpec& spec, const std::string& wanted) {
@@ -61,9 +63,13 @@ class Recipes {
     if (options_.as_given || sampled) return std::move(list_);
     for (const std::string& shape : shapes_)
       for (const InputVariant variant : other_variants())
-        if (shape != search_shape || variant == InputVariant::FewValues || shapes_.size() == 1)
+        if (shape != search_shape || variant == InputVariant::Spikes || shapes_.size() == 1)
           add({.name = "", .shape = shape, .sizes = {}, .variant = variant, .seed = options_.seeds});
-    if (options_.shape.empty()) add_sizes(shapes_.front());
+    if (!options_.shape.empty()) return std::move(list_);
+    add_sizes(shapes_.front());
+    for (const std::string& shape : shapes_) add_random_sizes(shape, shape == shapes_.front() ? 8 : 3);
+    if (spec_.shapes.contains(std::string(full_shape)) && shapes_.front() != full_shape)
+      add({.name = "", .shape = std::string(full_shape), .sizes = {}, .sample = full_sample});
     return std::move(list_);
   }
 
@@ -74,20 +80,36 @@ class Recipes {
     const auto part = [&name](const std::string& text) { name += (name.empty() ? "" : ", ") + text; };
     for (const auto& [size, value] : r.sizes) part(fmt::format("{} = {}", size, value));
     if (r.variant != InputVariant::AsGiven) part(std::string(oracle::name(r.variant)));
+    if (r.sample != 0) part("corners");
     part(fmt::format("seed {}", r.seed));
     r.name = std::move(name);
     list_.push_back(std::move(r));
   }
 
-  // One, and such that other remainders are left.
+  // One size at a time: few, and such that other remainders are left.
   void add_sizes(const std::string& shape) {
     const size_t limit = list_.size() + most_made_up_sizes;
     for (const auto& [size, value] : plain_sizes(spec_, shape)) {
-      std::set<int64_t> others = {1, value - 1, value + 1};
-      if (options_.held_back) others = {2, value - 2, value + 3};
+      std::set<int64_t> others = {1, 2, 3, value - 1, value + 1, value + 2, value + 3};
+      if (options_.held_back) others = {4, 5, value - 2, value - 3, value + 4, value + 5};
       for (const int64_t other : others)
         if (other > 0 && other != value && list_.size() < limit)
           add({.name = "", .shape = shape, .sizes = {{size, other}}, .seed = options_.seeds + 1});
+    }
+  }
+
+  // All sizes at once, not far from those of the shape.
+  void add_random_sizes(const std::string& shape, unsigned count) {
+    if (shape == search_shape) return;
+    for (unsigned i = 0; i < count; ++i) {
+      const uint64_t seed = first_seed_ + options_.seeds + 2 + i;
+      RandomStream random(seed * 1000 + shape.size());
+      std::map<std::string, int64_t> sizes;
+      for (const auto& [size, value] : plain_sizes(spec_, shape))
+        if (value > 1)
+          sizes[size] = value / 2 + 1 + static_cast<int64_t>(random.below(static_cast<uint64_t>(value)));
+      if (!sizes.empty())
+        add({.name = "", .shape = shape, .sizes = std::move(sizes), .seed = seed - first_seed_});
     }
   }
 
@@ -150,12 +172,14 @@ class Maker {
     LowerOptions lower_options;
     lower_options.kernel = options_.kernel;
     lower_options.name = r.name;
+    if (r.sample != 0) lower_options.most_cases = 1; // what comes next would need all of it
     lower_options.threads = threads;
     lower_options.most_instructions = options_.prepare.most_instructions;
     ASMEVO_TRY(auto cases, lower(plan, object_of(k0_), lower_options));
     PrepareOptions prepare = options_.prepare;
     prepare.threads = threads;
     prepare.seed = r.seed;
+    if (r.sample != 0) prepare.sample = r.sample;
     // K0's orders of waves are tried with the first inputs of a shape; with others one more run shows noise
     // that matters.
     constexpr unsigned some = 2;

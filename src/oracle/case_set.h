@@ -29,7 +29,8 @@ struct CaseRecipe {
   std::map<std::string, int64_t> sizes; // in place of the shape's
   InputVariant variant = InputVariant::AsGiven;
   uint64_t seed = 0;
-  bool made_up() const { return !sizes.empty() || variant != InputVariant::AsGiven; }
+  uint64_t sample = 0; // so many workgroups of the first launch alone; 0: as PrepareOptions say
+  bool made_up() const { return !sizes.empty() || variant != InputVariant::AsGiven || sample != 0; }
 };
 
 struct CaseSet {

@@ -30,6 +30,15 @@ void make_uniform(Init& init, double bound) {
   init.second = bound;
 }
 
+// About 16 a row, so that a row without any of them is rare and each is a good part of its sum.
+void make_spikes(Init& init, double size, const Layout& layout) {
+  init.spike_signs = has_both_signs(init);
+  init.spike = 8 * size;
+  init.spike_every = std::max<uint64_t>(8, layout.row() / 16);
+  make_uniform(init, size / 256);
+  if (!init.spike_signs) init.first = 0;
+}
+
 bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, const Layout& layout) {
   const std::optional<double> size = magnitude(init);
   if (!size || type.specials == ElementType::Specials::Scale) return false;
@@ -53,6 +62,7 @@ bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, c
     init.first *= 64, init.second *= 64;
     if (init.kind == InitKind::Integers) make_uniform(init, 64 * *size);
     return true;
+  case InputVariant::Spikes: make_spikes(init, *size == 0 ? 1 : *size, layout); return true;
   case InputVariant::Boundary:
     // Not in every row: one NaN makes everything that is added up with it NaN.
     init.extremes_every = std::max<uint64_t>(16, 4 * layout.row());
@@ -75,6 +85,11 @@ bool apply_to_integer(InputVariant variant, Init& init) {
     init.whole_second = init.whole_first + few;
     return true;
   case InputVariant::Zeros: init.whole_second = init.whole_first; return true;
+  case InputVariant::Spikes:
+    init.spike = static_cast<double>(init.whole_second);
+    init.spike_every = 8;
+    init.whole_second = init.whole_first;
+    return true;
   case InputVariant::Boundary: init.extremes_every = 8; return true;
   default: return false;
   }
@@ -83,15 +98,15 @@ bool apply_to_integer(InputVariant variant, Init& init) {
 } // namespace
 
 std::string_view name(InputVariant variant) {
-  constexpr std::array<std::string_view, 7> names = {"as given", "both signs", "few values",     "zeros",
-                                                     "small",    "large",      "boundary values"};
+  constexpr std::array<std::string_view, 8> names = {
+      "as given", "both signs", "few values", "zeros", "small", "large", "spikes", "boundary values"};
   return names[static_cast<size_t>(variant)];
 }
 
 const std::vector<InputVariant>& other_variants() {
-  static const std::vector<InputVariant> all = {InputVariant::Signed, InputVariant::FewValues,
-                                                InputVariant::Zeros,  InputVariant::Small,
-                                                InputVariant::Large,  InputVariant::Boundary};
+  static const std::vector<InputVariant> all = {
+      InputVariant::Signed, InputVariant::FewValues, InputVariant::Zeros,   InputVariant::Small,
+      InputVariant::Large,  InputVariant::Spikes,    InputVariant::Boundary};
   return all;
 }
 

@@ -16,6 +16,7 @@ enum class InputVariant : uint8_t {
   Zeros,     // integers: the smallest given
   Small,     // floats: around the smallest normal number
   Large,     // floats: 64 times as large
+  Spikes,    // a few much larger than the rest: one that is left out, or taken twice, shows in any sum
   Boundary,  // here and there NaNs, infinities, -0, largest and smallest numbers; integers: extremes
 };
 std::string_view name(InputVariant);

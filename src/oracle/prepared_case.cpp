@@ -46,7 +46,7 @@ Result<CaseRun> PreparedCase::run(uint64_t schedule, WriteRecorder* recorder,
   request.most_instructions = options.most_instructions;
   request.workgroups = sample_;
   request.threads = options.threads;
-  request.recorder = recorder;
+  if (recorder != nullptr) request.observer = recorder->observers();
   auto result = run_case(case_, k0_, request);
   if (!result) return failed(result.error(), case_.name);
   if (!result->outcome.completed()) return bad_input("{}: K0 itself: {}", case_.name, result->outcome.text);

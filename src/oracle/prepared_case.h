@@ -4,6 +4,7 @@
 #pragma once
 
 #include "oracle/case_run.h"
+#include "oracle/write_recorder.h"
 
 #include <map>
 #include <mutex>

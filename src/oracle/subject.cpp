@@ -5,7 +5,7 @@ namespace asmevo::oracle {
 Result<std::shared_ptr<const Subject>> Subject::open(Bytes bytes) {
   ASMEVO_TRY(const codeobject::CodeObject object, codeobject::CodeObject::parse(bytes));
   auto subject = std::make_shared<Subject>();
-  ASMEVO_TRY(subject->codec_, isa::Codec::create(object.target()));
+  ASMEVO_TRY(subject->codec_, isa::Codec::borrow(object.target()));
   ASMEVO_TRY(subject->original_, rebuild::Original::open(std::move(bytes), *subject->codec_));
   return subject;
 }

@@ -14,7 +14,7 @@ class Subject {
   isa::Codec& codec() const { return *codec_; }
 
  private:
-  std::unique_ptr<isa::Codec> codec_;
+  std::shared_ptr<isa::Codec> codec_;
   std::optional<rebuild::Original> original_;
 };
 

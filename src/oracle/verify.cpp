@@ -65,7 +65,7 @@ class CaseVerifier {
     request.initial_state = ~options_.seed; // none of K0's
     request.workgroups = k0_.sample();
     request.threads = options_.threads;
-    request.recorder = recorder;
+    if (recorder != nullptr) request.observer = recorder->observers();
     auto result = run_case(case_, subject_, request);
     if (!result) return failed(result.error(), case_.name);
     return result;

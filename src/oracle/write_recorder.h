@@ -5,6 +5,7 @@
 #include "emulator/observer.h"
 
 #include <bitset>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,10 @@ class WriteRecorder {
  public:
   /// The observer of one thread of a run.
   emulator::Observer* observer(unsigned worker);
+  /// The same for emulator::RunOptions.
+  std::function<emulator::Observer*(unsigned worker)> observers() {
+    return [this](unsigned worker) { return observer(worker); };
+  }
   /// Any of these bytes. After the run.
   bool wrote(uint64_t address, uint64_t bytes) const;
 

@@ -21,7 +21,7 @@ Verdict judge_untimed(const Bench& bench, const program::Edit& edit, unsigned th
     verdict.text = why;
     return verdict;
   };
-  const auto codec = isa::Codec::create(bench.k0->object().target());
+  const auto codec = isa::Codec::borrow(bench.k0->object().target());
   const auto built = rebuild::apply_edit(bench.k0->original(), bench.k0->program(), edit, 1, **codec);
   if (!built) return refuse(built.error().message);
   const auto candidate = oracle::Subject::open(built->object);

@@ -3,6 +3,7 @@
 //
 //   mutation_table [KERNEL...]            all kernels where none is named
 #include "mutation/campaign.h"
+#include "mutation/lens.h"
 #include "reference/suite.h"
 
 #include <fmt/format.h>
@@ -67,9 +68,10 @@ void run_kernel(const reference::SuiteKernel& kernel, Totals& totals, std::vecto
       reject_seconds.push_back(verdicts[i].seconds);
       continue;
     }
-    lines.push_back(fmt::format("survivor {} {} {}: {} -> {}", kernel.name, name(mutants[i].op),
+    lines.push_back(fmt::format("survivor {} {} {}: {} -> {}: {}", kernel.name, name(mutants[i].op),
                                 mutants[i].at.text(), mutants[i].before,
-                                mutants[i].after.empty() ? "(dropped)" : mutants[i].after));
+                                mutants[i].after.empty() ? "(dropped)" : mutants[i].after,
+                                mutation::look_at(*bench, mutants[i]).describe()));
   }
   for (size_t i = 0; i < timed.size(); ++i) {
     timing_rejected += timing_verdicts[i].accepted() ? 0 : 1;

@@ -202,7 +202,7 @@ Changed change(Operator op, const AssemblyText& t, const isa::Instruction& i, Ra
 class Source {
  public:
   Source(const oracle::Subject& k0, const std::string& kernel, uint64_t seed)
-      : k0_(k0), kernel_(kernel), random_(seed), codec_(*isa::Codec::create(k0.object().target())) {
+      : k0_(k0), kernel_(kernel), random_(seed), codec_(*isa::Codec::borrow(k0.object().target())) {
     const program::Function* function = k0.program().find_function(kernel);
     for (program::Index i = function->begin; i < function->padding; ++i) entries_.push_back(i);
   }
@@ -255,7 +255,7 @@ class Source {
   const oracle::Subject& k0_;
   std::string kernel_;
   RandomStream random_;
-  std::unique_ptr<isa::Codec> codec_;
+  std::shared_ptr<isa::Codec> codec_;
   std::vector<program::Index> entries_;
   std::set<std::pair<program::Index, std::string>> seen_;
   std::vector<Mutant> made_;

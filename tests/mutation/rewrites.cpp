@@ -88,7 +88,7 @@ class Source {
  public:
   Source(const oracle::Subject& k0, std::string kernel, uint64_t seed)
       : k0_(k0), program_(k0.program()), kernel_(std::move(kernel)), random_(seed),
-        codec_(*isa::Codec::create(k0.object().target())), function_(*program_.find_function(kernel_)),
+        codec_(*isa::Codec::borrow(k0.object().target())), function_(*program_.find_function(kernel_)),
         cfg_(program::Cfg::build(program_, function_)),
         live_(program::Liveness::compute(program_, function_, cfg_)), labels_(program_.labels_by_entry()) {
     for (Index i = function_.begin; i < function_.padding; ++i) note_registers(program_.instruction(i));
@@ -239,7 +239,7 @@ class Source {
   const program::Program& program_;
   std::string kernel_;
   RandomStream random_;
-  std::unique_ptr<isa::Codec> codec_;
+  std::shared_ptr<isa::Codec> codec_;
   const program::Function& function_;
   program::Cfg cfg_;
   program::Liveness live_;
