@@ -67,7 +67,9 @@ class Recipes {
           add({.name = "", .shape = shape, .sizes = {}, .variant = variant, .seed = options_.seeds});
     if (!options_.shape.empty()) return std::move(list_);
     add_sizes(shapes_.front());
-    for (const std::string& shape : shapes_) add_random_sizes(shape, shape == shapes_.front() ? 8 : 3);
+    for (const std::string& shape : shapes_)
+      add_random_sizes(shape,
+                       shape == shapes_.front() ? options_.random_sizes : options_.random_sizes / 3 + 1);
     if (spec_.shapes.contains(std::string(full_shape)) && shapes_.front() != full_shape)
       add({.name = "", .shape = std::string(full_shape), .sizes = {}, .sample = full_sample});
     return std::move(list_);

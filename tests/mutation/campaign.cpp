@@ -13,6 +13,13 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+Result<std::shared_ptr<const oracle::Subject>> build(const Bench& bench, const program::Edit& edit) {
+  ASMEVO_TRY(const auto codec, isa::Codec::borrow(bench.k0->object().target()));
+  ASMEVO_TRY(const rebuild::Built built,
+             rebuild::apply_edit(bench.k0->original(), bench.k0->program(), edit, 1, *codec));
+  return oracle::Subject::open(built.object);
+}
+
 // Built, checked and run as asmevo verify does it.
 Verdict judge_untimed(const Bench& bench, const program::Edit& edit, unsigned threads) {
   Verdict verdict;
@@ -21,10 +28,7 @@ Verdict judge_untimed(const Bench& bench, const program::Edit& edit, unsigned th
     verdict.text = why;
     return verdict;
   };
-  const auto codec = isa::Codec::borrow(bench.k0->object().target());
-  const auto built = rebuild::apply_edit(bench.k0->original(), bench.k0->program(), edit, 1, **codec);
-  if (!built) return refuse(built.error().message);
-  const auto candidate = oracle::Subject::open(built->object);
+  const auto candidate = build(bench, edit);
   if (!candidate) return refuse(candidate.error().message);
   const auto checked = oracle::compare_statically(*bench.k0, **candidate);
   if (!checked) return refuse(checked.error().message);
@@ -37,6 +41,10 @@ Verdict judge_untimed(const Bench& bench, const program::Edit& edit, unsigned th
   verdict.outcome = reports->back().outcome;
   verdict.text = reports->back().text;
   verdict.at_case = reports->back().name;
+  if (verdict.outcome != oracle::Outcome::Equivalent) return verdict;
+  const std::string far = bench.reference->judge(*candidate);
+  verdict.near_reference = far.empty();
+  if (!far.empty()) verdict.text = far;
   return verdict;
 }
 
@@ -51,12 +59,13 @@ Result<Bench> open_bench(const std::string& name, const std::string& kernel, con
                               launches = std::filesystem::path(ASMEVO_SOURCE_DIR) / "kernels" / "suite";
   ASMEVO_TRY(Bytes bytes, read_file(objects / (name + "." + target + ".co")));
   ASMEVO_TRY(bench.k0, oracle::Subject::open(std::move(bytes)));
-  ASMEVO_TRY(const oracle::LaunchSpec spec, oracle::LaunchSpec::read(launches / (name + ".toml")));
-  ASMEVO_TRY(bench.set, oracle::make_case_set(spec, bench.k0, {}));
+  ASMEVO_TRY(bench.launch, oracle::LaunchSpec::read(launches / (name + ".toml")));
+  ASMEVO_TRY(bench.set, oracle::make_case_set(bench.launch, bench.k0, {}));
   for (const auto& c : bench.set.cases)
     if (c->dispatch().kernel == kernel) bench.cases.push_back(c);
   if (bench.cases.empty()) return bad_input("{}: launches no kernel '{}'", name, kernel);
   bench.seconds = now() - start;
+  ASMEVO_TRY(bench.reference, ReferenceCheck::make(name, bench.k0));
   return bench;
 }
 
@@ -65,6 +74,35 @@ Verdict judge(const Bench& bench, const program::Edit& edit, unsigned threads) {
   Verdict verdict = judge_untimed(bench, edit, threads);
   verdict.seconds = now() - start;
   return verdict;
+}
+
+Result<LongRun> LongRun::make(const Bench& bench) {
+  LongRun made;
+  oracle::CaseSetOptions options;
+  options.held_back = true;
+  options.seeds = 8;
+  options.random_sizes = 100;
+  ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(bench.launch, bench.k0, options));
+  for (const auto& c : set.cases)
+    if (c->dispatch().kernel == bench.kernel) made.cases_.push_back(c);
+  return made;
+}
+
+LongRun::Differences LongRun::try_edit(const Bench& bench, const program::Edit& edit) const {
+  Differences result;
+  const auto candidate = build(bench, edit);
+  if (!candidate) return result;
+  const auto reports = oracle::verify_cases(cases_, *candidate);
+  if (!reports) return {true, true, reports.error().message};
+  for (const oracle::CaseReport& r : *reports) {
+    for (const oracle::ViewReport& b : r.buffers)
+      if (b.comparison.different != 0 && b.nondeterministic == 0 && !result.different) {
+        result.different = true;
+        result.text = fmt::format("{}: {}: {}", r.name, b.name, b.comparison.describe(b.type));
+      }
+    if (r.outcome != oracle::Outcome::Equivalent) return {true, true, r.name + ": " + r.text};
+  }
+  return result;
 }
 
 std::vector<Verdict> judge_all(const Bench& bench, const std::vector<program::Edit>& edits,

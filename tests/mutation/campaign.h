@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mutation/mutations.h"
+#include "mutation/reference_check.h"
 #include "mutation/rewrites.h"
 #include "oracle/case_set.h"
 
@@ -14,9 +15,11 @@ namespace asmevo::mutation {
 struct Bench {
   std::string name, kernel;
   std::shared_ptr<const oracle::Subject> k0;
+  oracle::LaunchSpec launch;
   oracle::CaseSet set;         // what `asmevo verify` tries by default
   oracle::PreparedCases cases; // of those, the launches of `kernel`: mutants differ in nothing else
-  double seconds = 0;          // to make the set
+  std::unique_ptr<ReferenceCheck> reference;
+  double seconds = 0; // to make the set
 };
 
 /// `name`: of kernels/suite/<name>.toml; `kernel`: the one to change.
@@ -30,11 +33,28 @@ struct Verdict {
   std::string text;    // why it was rejected
   std::string at_case; // the case that showed it; empty: none was run
   double seconds = 0;
-  bool accepted() const { return built && outcome == oracle::Outcome::Equivalent; }
+  bool near_reference = true; // false: further off than twice K0; looked at where all cases are equivalent
+  bool accepted() const { return built && outcome == oracle::Outcome::Equivalent && near_reference; }
 };
 
 /// On one thread. The result does not depend on what else runs.
 Verdict judge(const Bench&, const program::Edit&, unsigned threads = 1);
+
+/// What `asmevo verify` would find with many more cases than it tries: other seeds, other sizes.
+class LongRun {
+ public:
+  static Result<LongRun> make(const Bench&);
+  struct Differences {
+    bool rejected = false;  // by the comparison's rule
+    bool different = false; // some bit, in some case; within what the rule allows where not rejected
+    std::string text;       // the first of these
+  };
+  Differences try_edit(const Bench&, const program::Edit&) const;
+  size_t cases() const { return cases_.size(); }
+
+ private:
+  oracle::PreparedCases cases_;
+};
 
 /// One after the other on `threads` threads; in the order of the edits.
 std::vector<Verdict> judge_all(const Bench&, const std::vector<program::Edit>&, unsigned threads = 0);

@@ -1,27 +1,46 @@
 // Prints the tables of docs/mutation.md: for each kernel of the suite, mutants rejected and how, rewrites
-// accepted, and how long it takes. Survivors and false alarms are listed below the table.
+// accepted, and how long it takes. Mutants that nothing rejected are run on many more cases, to tell those
+// that are missed from those that do the same, and listed below the table.
 //
 //   mutation_table [KERNEL...]            all kernels where none is named
 #include "mutation/campaign.h"
+#include "mutation/fixed.h"
 #include "mutation/lens.h"
 #include "reference/suite.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 namespace {
 
 using namespace asmevo;
 using mutation::Bench;
+using mutation::LongRun;
+using mutation::Mutant;
 using mutation::Verdict;
 
-constexpr size_t semantic = 50, timing = 20, rewrites = 50; // of each kernel
-constexpr uint64_t seed = 20261129;
+// Of mutants, by what became of them.
+struct Counts {
+  size_t all = 0;
+  size_t check = 0;     // rejected by the static check, the interface, or not built
+  size_t run = 0;       // by a run that did not complete or left something else
+  size_t reference = 0; // by the reference: further off than twice K0
+  size_t missed = 0;    // accepted, but more cases tell them from K0
+  size_t close = 0;     // accepted, and with more cases, but some bit is not the same
+  size_t same = 0;      // no difference in any case
+  size_t rejected() const { return check + run + reference; }
+  Counts& operator+=(const Counts& o) {
+    all += o.all, check += o.check, run += o.run, reference += o.reference;
+    missed += o.missed, close += o.close, same += o.same;
+    return *this;
+  }
+};
 
 struct Totals {
-  size_t kernels = 0, mutants = 0, rejected = 0, timing = 0, timing_rejected = 0, rewrites = 0, accepted = 0;
+  size_t kernels = 0, timing = 0, timing_rejected = 0, rewrites = 0, accepted = 0;
+  Counts counts;
   std::vector<double> accept_seconds, reject_seconds;
 };
 
@@ -35,72 +54,134 @@ std::string ms(double seconds) {
   return fmt::format("{:.0f} ms", 1000 * seconds);
 }
 
-// What rejected the mutants: the static check, or which outcome of a run.
-std::map<std::string, size_t> by_outcome(const std::vector<Verdict>& verdicts) {
-  std::map<std::string, size_t> count;
-  for (const Verdict& v : verdicts) ++count[v.built ? std::string(oracle::name(v.outcome)) : "not built"];
-  return count;
+double percent(size_t part, size_t whole) {
+  return 100.0 * static_cast<double>(part) / static_cast<double>(std::max<size_t>(1, whole));
 }
 
-void run_kernel(const reference::SuiteKernel& kernel, Totals& totals, std::vector<std::string>& lines) {
-  const std::string target = kernel.targets.front();
-  auto bench = mutation::open_bench(kernel.name, kernel.k0, target);
-  if (!bench) {
-    fmt::print("| {} | {} |\n", kernel.name, bench.error().message);
-    return;
+template <class T>
+std::vector<Verdict> judge_all(const Bench& bench, const std::vector<T>& list) {
+  std::vector<program::Edit> edits;
+  for (const T& item : list) {
+    if constexpr (std::is_same_v<T, Mutant>)
+      edits.push_back(item.edit(bench.kernel));
+    else
+      edits.push_back(item.edit);
   }
-  const auto mutants = mutation::semantic_mutants(*bench->k0, kernel.k0, seed, semantic);
-  const auto timed = mutation::timing_mutants(*bench->k0, kernel.k0, seed, timing);
-  const auto same = mutation::equivalent_rewrites(*bench->k0, kernel.k0, seed, rewrites);
-  std::vector<program::Edit> edits, timing_edits, same_edits;
-  for (const auto& m : mutants) edits.push_back(m.edit(kernel.k0));
-  for (const auto& m : timed) timing_edits.push_back(m.edit(kernel.k0));
-  for (const auto& r : same) same_edits.push_back(r.edit);
-  const auto verdicts = mutation::judge_all(*bench, edits),
-             timing_verdicts = mutation::judge_all(*bench, timing_edits),
-             same_verdicts = mutation::judge_all(*bench, same_edits);
+  return mutation::judge_all(bench, edits);
+}
 
-  size_t rejected = 0, timing_rejected = 0, accepted = 0;
-  std::vector<double> reject_seconds;
-  for (size_t i = 0; i < mutants.size(); ++i) {
-    if (!verdicts[i].accepted()) {
-      ++rejected;
-      reject_seconds.push_back(verdicts[i].seconds);
-      continue;
+class KernelRow {
+ public:
+  KernelRow(const Bench& bench, std::vector<std::string>& lines) : bench_(bench), lines_(lines) {}
+
+  void run(Totals& totals) {
+    semantic();
+    timing();
+    rewrites();
+    print();
+    ++totals.kernels;
+    totals.counts += counts_;
+    totals.timing += timing_, totals.timing_rejected += timing_rejected_;
+    totals.rewrites += rewrites_, totals.accepted += accepted_;
+    totals.accept_seconds.push_back(accept_seconds_);
+    totals.reject_seconds.insert(totals.reject_seconds.end(), reject_seconds_.begin(), reject_seconds_.end());
+  }
+
+ private:
+  void semantic() {
+    const auto mutants =
+        mutation::semantic_mutants(*bench_.k0, bench_.kernel, mutation::fixed_seed, mutation::semantic_count);
+    const std::vector<Verdict> verdicts = judge_all(bench_, mutants);
+    counts_.all = mutants.size();
+    for (size_t i = 0; i < mutants.size(); ++i) {
+      const Verdict& v = verdicts[i];
+      if (v.accepted())
+        survived(mutants[i]);
+      else if (!v.at_case.empty())
+        ++(v.near_reference ? counts_.run : counts_.reference);
+      else
+        ++counts_.check;
+      if (!v.accepted()) reject_seconds_.push_back(v.seconds);
     }
-    lines.push_back(fmt::format("survivor {} {} {}: {} -> {}: {}", kernel.name, name(mutants[i].op),
-                                mutants[i].at.text(), mutants[i].before,
-                                mutants[i].after.empty() ? "(dropped)" : mutants[i].after,
-                                mutation::look_at(*bench, mutants[i]).describe()));
   }
-  for (size_t i = 0; i < timed.size(); ++i) {
-    timing_rejected += timing_verdicts[i].accepted() ? 0 : 1;
-    if (timing_verdicts[i].accepted())
-      lines.push_back(
-          fmt::format("timing survivor {} {}: {}", kernel.name, timed[i].at.text(), timed[i].before));
-  }
-  for (size_t i = 0; i < same.size(); ++i) {
-    accepted += same_verdicts[i].accepted() ? 1 : 0;
-    if (!same_verdicts[i].accepted())
-      lines.push_back(fmt::format("false alarm {} {}: {}: {}", kernel.name, name(same[i].kind), same[i].text,
-                                  same_verdicts[i].text));
-  }
-  // Alone on both cores, as a search that waits for the answer would run it.
-  const Verdict accept = mutation::judge(*bench, same_edits.front(), 0);
 
-  std::string how;
-  for (const auto& [outcome, count] : by_outcome(verdicts))
-    how += fmt::format("{}{} {}", how.empty() ? "" : ", ", outcome, count);
-  fmt::print("| {} | {} | {}/{} | {} | {}/{} | {}/{} | {} | {} | {} |\n", kernel.name, bench->cases.size(),
-             rejected, mutants.size(), how, timing_rejected, timed.size(), accepted, same.size(),
-             ms(bench->seconds), ms(median(reject_seconds)), ms(accept.seconds));
-  std::fflush(stdout);
-  ++totals.kernels;
-  totals.mutants += mutants.size(), totals.rejected += rejected;
-  totals.timing += timed.size(), totals.timing_rejected += timing_rejected;
-  totals.rewrites += same.size(), totals.accepted += accepted;
-  totals.accept_seconds.push_back(accept.seconds);
-  totals.reject_seconds.insert(totals.reject_seconds.end(), reject_seconds.begin(), reject_seconds.end());
+  void survived(const Mutant& m) {
+    if (!long_run_) {
+      auto made = LongRun::make(bench_);
+      if (!made) {
+        lines_.push_back(fmt::format("{}: {}", bench_.name, made.error().message));
+        return;
+      }
+      long_run_ = *std::move(made);
+    }
+    const LongRun::Differences more = long_run_->try_edit(bench_, m.edit(bench_.kernel));
+    ++(more.rejected ? counts_.missed : more.different ? counts_.close : counts_.same);
+    lines_.push_back(fmt::format("{} {} {} {}: {} -> {}: {}; {}",
+                                 more.rejected    ? "missed"
+                                 : more.different ? "close"
+                                                  : "same",
+                                 bench_.name, name(m.op), m.at.text(), m.before,
+                                 m.after.empty() ? "(dropped)" : m.after,
+                                 mutation::look_at(bench_, m).describe(), more.text));
+  }
+
+  void timing() {
+    const auto mutants =
+        mutation::timing_mutants(*bench_.k0, bench_.kernel, mutation::fixed_seed, mutation::timing_count);
+    const std::vector<Verdict> verdicts = judge_all(bench_, mutants);
+    timing_ = mutants.size();
+    for (size_t i = 0; i < mutants.size(); ++i) {
+      timing_rejected_ += verdicts[i].accepted() ? 0 : 1;
+      if (verdicts[i].accepted())
+        lines_.push_back(
+            fmt::format("timing {} {}: without {}", bench_.name, mutants[i].at.text(), mutants[i].before));
+    }
+  }
+
+  void rewrites() {
+    const auto list = mutation::equivalent_rewrites(*bench_.k0, bench_.kernel, mutation::fixed_seed,
+                                                    mutation::rewrite_count);
+    const std::vector<Verdict> verdicts = judge_all(bench_, list);
+    rewrites_ = list.size();
+    for (size_t i = 0; i < list.size(); ++i) {
+      accepted_ += verdicts[i].accepted() ? 1 : 0;
+      if (!verdicts[i].accepted())
+        lines_.push_back(fmt::format("false alarm {} {}: {}: {}", bench_.name, name(list[i].kind),
+                                     list[i].text, verdicts[i].text));
+    }
+    // Alone on all cores, as a search that waits for the answer would run it.
+    if (!list.empty()) accept_seconds_ = mutation::judge(bench_, list.front().edit, 0).seconds;
+  }
+
+  void print() const {
+    fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {}/{} | {}/{} | {} | {} | {} |\n", bench_.name,
+               bench_.cases.size(), counts_.check, counts_.run, counts_.reference, counts_.missed,
+               counts_.close, counts_.same, timing_rejected_, timing_, accepted_, rewrites_,
+               ms(bench_.seconds), ms(median(reject_seconds_)), ms(accept_seconds_));
+    std::fflush(stdout);
+  }
+
+  const Bench& bench_;
+  std::vector<std::string>& lines_;
+  Counts counts_;
+  size_t timing_ = 0, timing_rejected_ = 0, rewrites_ = 0, accepted_ = 0;
+  double accept_seconds_ = 0;
+  std::vector<double> reject_seconds_;
+  std::optional<LongRun> long_run_;
+};
+
+void print_totals(const Totals& t) {
+  const Counts& c = t.counts;
+  const size_t telling = c.all - c.same;
+  fmt::print("\n{} kernels, {} mutants: {} rejected, {} missed, {} close, {} the same; of those that are not "
+             "the same "
+             "{:.1f} % rejected, of those beyond the tolerance {:.1f} %\n",
+             t.kernels, c.all, c.rejected(), c.missed, c.close, c.same, percent(c.rejected(), telling),
+             percent(c.rejected(), telling - c.close));
+  fmt::print("{} of {} with only timing broken rejected ({:.1f} %)\n{} of {} rewrites accepted\n"
+             "median time to reject {}, to accept {}\n\n",
+             t.timing_rejected, t.timing, percent(t.timing_rejected, t.timing), t.accepted, t.rewrites,
+             ms(median(t.reject_seconds)), ms(median(t.accept_seconds)));
 }
 
 } // namespace
@@ -109,22 +190,18 @@ int main(int argc, char** argv) {
   const std::vector<std::string> wanted(argv + 1, argv + argc);
   Totals totals;
   std::vector<std::string> lines;
-  fmt::print("| kernel | cases | mutants rejected | how | timing | rewrites accepted | K0's side | reject | "
-             "accept |\n"
-             "|---|---|---|---|---|---|---|---|---|\n");
-  for (const reference::SuiteKernel& kernel : reference::suite_kernels())
-    if (wanted.empty() || std::ranges::find(wanted, kernel.name) != wanted.end())
-      run_kernel(kernel, totals, lines);
   fmt::print(
-      "\n{} kernels: {} of {} mutants rejected ({:.1f} %), {} of {} with only timing broken ({:.1f} %), {} "
-      "of {} "
-      "rewrites accepted; median time to reject {}, to accept {}\n\n",
-      totals.kernels, totals.rejected, totals.mutants,
-      100.0 * static_cast<double>(totals.rejected) / static_cast<double>(std::max<size_t>(1, totals.mutants)),
-      totals.timing_rejected, totals.timing,
-      100.0 * static_cast<double>(totals.timing_rejected) /
-          static_cast<double>(std::max<size_t>(1, totals.timing)),
-      totals.accepted, totals.rewrites, ms(median(totals.reject_seconds)), ms(median(totals.accept_seconds)));
+      "| kernel | cases | check | run | reference | missed | close | same | timing | rewrites | K0's side | "
+      "reject | accept |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (const reference::SuiteKernel& kernel : reference::suite_kernels()) {
+    if (!wanted.empty() && std::ranges::find(wanted, kernel.name) == wanted.end()) continue;
+    const auto bench = mutation::open_bench(kernel.name, kernel.k0, kernel.targets.front());
+    if (bench)
+      KernelRow(*bench, lines).run(totals);
+    else
+      fmt::print("| {} | {} |\n", kernel.name, bench.error().message);
+  }
+  print_totals(totals);
   for (const std::string& line : lines) fmt::print("{}\n", line);
   return 0;
 }
