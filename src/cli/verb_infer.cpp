@@ -80,7 +80,7 @@ nlohmann::ordered_json as_json(const infer::InferredArgument& a) {
     j["atomic"] = a.atomic;
     j["index"] = a.index;
     j["first_byte"] = a.touched.begin;
-    j["bytes"] = a.touched.end;
+    j["bytes"] = a.bytes();
   } else {
     j["value"] = a.value;
     j["given"] = a.field.pinned;
@@ -98,7 +98,7 @@ void print_table(const infer::Inference& inference) {
   for (const infer::InferredArgument& a : inference.arguments)
     fmt::print("  {:>6}  {:16} {:7} {:14} {:6} {}{}\n", a.field.offset, printable(a.field.name),
                a.field.pointer ? oracle::name(a.role) : "scalar", a.dtype, infer::name(a.confidence),
-               a.field.pointer ? fmt::format("{}", a.touched.end) : a.value, a.unused ? " (unused)" : "");
+               a.field.pointer ? fmt::format("{}", a.bytes()) : a.value, a.unused ? " (unused)" : "");
   for (const std::string& line : inference.missing) fmt::print("  to check: {}\n", printable(line, 300));
 }
 
@@ -108,8 +108,9 @@ Result<Answer> run(const Options& options, bool json) {
   const auto object = std::make_shared<const codeobject::CodeObject>(std::move(loaded));
   const auto inferred = infer::infer_launch(object, how);
   if (!inferred) return failed(inferred.error(), options.file);
-  const std::string text = inferred->text();
+  std::string text = inferred->text();
   ASMEVO_TRY(const std::string failure, try_draft(object, text));
+  if (!failure.empty()) text.insert(0, fmt::format("# Does not complete: {}\n", printable(failure, 300)));
   if (!options.output.empty()) ASMEVO_CHECK(write_file(options.output, text));
   if (json) {
     nlohmann::ordered_json arguments = nlohmann::ordered_json::array();

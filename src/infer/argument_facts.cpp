@@ -103,7 +103,7 @@ TypeFacts type_of_scalar(const Observations& seen, uint64_t offset, uint64_t byt
     facts.confidence = Confidence::Low;
     facts.type = ValueType::U32;
   }
-  if (is_float(facts.type) && bits_of(facts.type) >= 16 && bits_of(facts.type) <= 8 * bytes) return facts;
+  if (is_float(facts.type) && bits_of(facts.type) == 8 * bytes) return facts;
   const bool is_signed = facts.type == ValueType::I32 || facts.type == ValueType::I64;
   if (is_float(facts.type)) facts.confidence = Confidence::Low;
   facts.type = bytes == 8   ? (is_signed ? ValueType::I64 : ValueType::U64)

@@ -29,4 +29,10 @@ RoleFacts role_of_region(const Observations&, unsigned region);
 bool is_index(const Observations&, unsigned region);
 bool is_count(const Observations&, unsigned region);
 
+/// Everything of an argument. `all`: what all probes have shown, `last`: the probe with the launch as it will
+/// be written, which decides extents.
+InferredArgument describe_pointer(const KernargField&, const KernargFields&, const Observations& all,
+                                  const Observations& last, isa::Gfx);
+InferredArgument describe_scalar(const KernargField&, const Observations& all, isa::Gfx);
+
 } // namespace asmevo::infer

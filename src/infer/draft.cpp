@@ -99,6 +99,18 @@ oracle::LaunchSpec draft_of(const Inference& inference, const std::vector<Region
     if (a.field.pointer) spec.buffers.push_back(buffer_of(a, contents[a.field.region]));
     step.arguments->push_back(argument_of(a, with_places));
   }
+  // The segment must be whole, whatever is at its end.
+  const KernargField* last = fields.fields().empty() ? nullptr : &fields.fields().back();
+  if (with_places && last != nullptr && !last->pointer &&
+      std::ranges::none_of(inference.arguments,
+                           [&](const InferredArgument& a) { return a.field.offset == last->offset; })) {
+    oracle::ArgumentSpec rest;
+    rest.name = "rest";
+    rest.kind = oracle::ArgumentSpec::Kind::Bytes;
+    for (uint64_t b = 0; b < last->size; ++b) rest.bytes += "00";
+    rest.at = number(last->offset);
+    step.arguments->push_back(std::move(rest));
+  }
   spec.steps.push_back(std::move(step));
   return spec;
 }

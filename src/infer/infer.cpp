@@ -57,6 +57,7 @@ class Inferrer {
 
   // One probe, again for every pointer it finds.
   Result<ProbeRun> probe();
+  bool regroup();
   void set_scalars(uint64_t value);
   void set_contents();
   RegionContents contents_of(unsigned region) const;
@@ -65,10 +66,6 @@ class Inferrer {
   Status vary_scalars();
   Status choose_grid();
   Status settle_indices(Inference&);
-  void note_scalars(Inference&) const;
-  InferredArgument describe(const KernargField&, const Observations& last) const;
-  InferredArgument describe_pointer(const KernargField&, const Observations& last) const;
-  InferredArgument describe_scalar(const KernargField&) const;
   void say_what_is_missing(Inference&) const;
 
   const InferOptions& options_;
@@ -81,6 +78,7 @@ class Inferrer {
   std::map<uint64_t, std::string> pinned_contents_; // of pointers, by kernarg offset
   std::map<uint64_t, std::string> scalar_effects_;  // by kernarg offset
   bool indices_count_ = false;                      // index buffers hold 0, 1, 2, ... rather than zeros
+  bool all_count_ = false;                          // so do all integers
   std::array<bool, 3> unbounded_{};                 // directions in which more workgroups always did more
 };
 
@@ -146,8 +144,25 @@ Result<ProbeRun> Inferrer::probe() {
     bool found = false;
     for (const auto& [dword, evidence] : run.seen.pointers) found |= fields_.make_pointer(dword);
     all_.merge(run.seen);
+    found |= regroup();
     if (!found) return run;
   }
+}
+
+// Pieces of structures that are used as 64 bits, and 8-byte arguments that are two floats.
+bool Inferrer::regroup() {
+  bool changed = false;
+  for (const auto& [s, votes] : all_.used_as) {
+    if (s >= source::region0) break;
+    const KernargField* field = fields_.at_dword(s);
+    const auto choice = votes.choose();
+    if (field == nullptr || field->pointer || !choice || choice->strength < TypeVotes::fair) continue;
+    if (s % 2 == 0 && field->size == 4 && !field->whole_argument && bits_of(choice->type) == 64)
+      changed |= fields_.join(s);
+    else if (field->size == 8 && choice->type == ValueType::F32)
+      changed |= fields_.split(s);
+  }
+  return changed;
 }
 
 void Inferrer::set_scalars(uint64_t value) {
@@ -181,6 +196,10 @@ RegionContents Inferrer::contents_of(unsigned region) const {
     c.init.second = 1;
   } else if (facts.type == ValueType::None || facts.type == ValueType::Pointer) {
     c.init.first = 0;
+  } else if (all_count_ && bits_of(facts.type) >= 16) { // where rows begin, in sparse matrices
+    c.init.kind = oracle::InitKind::Sequence;
+    c.init.second = 1;
+    c.init.whole_second = 1;
   } else if (is_index(all_, region)) {
     c.init.kind = indices_count_ ? oracle::InitKind::Sequence : oracle::InitKind::Constant;
     c.init.second = indices_count_ ? 1 : 0;
@@ -218,6 +237,10 @@ Status Inferrer::explore() {
     setup_.contents.clear();
     ASMEVO_TRY(const ProbeRun zeros, probe());
     set_scalars(value); // some may be known as floats now
+    all_count_ = true;
+    set_contents();
+    ASMEVO_TRY(const ProbeRun counting, probe());
+    all_count_ = false;
     set_contents();
     ASMEVO_TRY(const ProbeRun typed, probe());
     const std::tuple score(typed.outcome.completed(), touched_regions(typed.seen, true),
@@ -332,83 +355,14 @@ Status Inferrer::settle_indices(Inference& result) {
     }
   }
   if (!last.outcome.completed()) result.last_outcome = last.outcome.text;
-  for (const KernargField& f : fields_.fields())
-    if (!f.pad) result.arguments.push_back(describe(f, last.seen));
-  for (const KernargField& f : fields_.fields())
-    if (f.pad && (f.pointer || all_.used.contains(static_cast<Source>(f.offset / 4))))
-      result.arguments.push_back(describe(f, last.seen));
-  std::ranges::sort(result.arguments, {}, [](const InferredArgument& a) { return a.field.offset; });
+  for (const KernargField& f : fields_.fields()) {
+    if (f.pad && !f.pointer && !all_.used.contains(static_cast<Source>(f.offset / 4))) continue;
+    result.arguments.push_back(f.pointer ? describe_pointer(f, fields_, all_, last.seen, gfx_)
+                                         : describe_scalar(f, all_, gfx_));
+    const auto effects = scalar_effects_.find(f.offset);
+    if (effects != scalar_effects_.end()) result.arguments.back().evidence.push_back(effects->second);
+  }
   return {};
-}
-
-InferredArgument Inferrer::describe_pointer(const KernargField& f, const Observations& last) const {
-  InferredArgument a;
-  a.field = f;
-  const TypeFacts type = type_of_region(all_, f.region);
-  const RoleFacts role = role_of_region(all_, f.region);
-  a.role = role.role;
-  a.atomic = role.atomic;
-  a.dtype = type.type != ValueType::None
-                ? std::string(dtype_of(type.type, gfx_))
-                : (type.bits == 8 ? "opaque" : fmt::format("opaque{}", type.bits / 8));
-  a.confidence = std::min(type.confidence, role.confidence);
-  a.index = is_index(all_, f.region);
-  const auto s = static_cast<Source>(source::region0 + f.region);
-  const auto touch = last.touched.find(s);
-  if (touch != last.touched.end()) {
-    a.touched.add(touch->second.read.begin, touch->second.read.end);
-    a.touched.add(touch->second.written.begin, touch->second.written.end);
-  }
-  if (!f.declared_pointer && all_.pointers.contains(static_cast<Source>(f.offset / 4)))
-    a.evidence.push_back(fmt::format("a pointer, though not declared as one: base of {}",
-                                     all_.pointers.at(static_cast<Source>(f.offset / 4)).text()));
-  a.evidence.insert(a.evidence.end(), role.evidence.begin(), role.evidence.end());
-  a.evidence.push_back(fmt::format("{}: {}", a.dtype, type.evidence));
-  if (a.index)
-    a.evidence.push_back(fmt::format("decides where memory is accessed: {}", all_.in_address.at(s).text()));
-  if (touch != last.touched.end())
-    for (const Source by : touch->second.placed_by)
-      if (const KernargField* index = fields_.pointer_of(static_cast<unsigned>(by - source::region0))) {
-        a.placed_by.push_back(index->name);
-        a.evidence.push_back(fmt::format("where it is accessed depends on what {} holds", index->name));
-      }
-  if ((f.access == "read_only" && a.role != oracle::Role::In) ||
-      (f.access == "write_only" && a.role == oracle::Role::In)) {
-    a.evidence.push_back(fmt::format("the metadata says {}", f.access));
-    a.confidence = std::min(a.confidence, Confidence::Medium);
-  }
-  a.unused = !all_.touched.contains(s);
-  return a;
-}
-
-InferredArgument Inferrer::describe_scalar(const KernargField& f) const {
-  InferredArgument a;
-  a.field = f;
-  const TypeFacts type = type_of_scalar(all_, f.offset, f.size);
-  a.dtype = dtype_of(type.type, gfx_);
-  a.confidence = type.confidence;
-  const auto element = oracle::element_type(a.dtype);
-  a.value = element && is_float(type.type)
-                ? oracle::show(*element, f.value)
-                : (type.type == ValueType::I32   ? fmt::format("{}", static_cast<int32_t>(f.value))
-                   : type.type == ValueType::I64 ? fmt::format("{}", static_cast<int64_t>(f.value))
-                                                 : fmt::format("{}", f.value));
-  const auto d = static_cast<Source>(f.offset / 4);
-  a.unused = !all_.used.contains(d);
-  if (!type.evidence.empty()) a.evidence.push_back(fmt::format("{}: {}", a.dtype, type.evidence));
-  if (a.unused) a.evidence.emplace_back("no instruction uses it");
-  if (const auto at = all_.in_branch.find(d); at != all_.in_branch.end())
-    a.evidence.push_back(fmt::format("decides {}", at->second.text()));
-  if (const auto at = scalar_effects_.find(f.offset); at != scalar_effects_.end())
-    a.evidence.push_back(at->second);
-  if (f.pinned) {
-    a.evidence.emplace_back("the value is given");
-  }
-  return a;
-}
-
-InferredArgument Inferrer::describe(const KernargField& f, const Observations& last) const {
-  return f.pointer ? describe_pointer(f, last) : describe_scalar(f);
 }
 
 void Inferrer::say_what_is_missing(Inference& result) const {

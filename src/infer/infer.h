@@ -7,6 +7,7 @@
 #include "infer/observations.h"
 #include "oracle/launch_spec.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -38,8 +39,12 @@ struct InferredArgument {
   // Pointers
   oracle::Role role = oracle::Role::In;
   bool atomic = false;
-  bool index = false;                 // its elements decide where memory is accessed: they must stay small
-  ByteExtent touched;                 // bytes behind the pointer
+  bool index = false; // its elements decide where memory is accessed: they must stay small
+  ByteExtent touched; // bytes behind the pointer
+  /// Of the buffer: from the pointer, or from what is touched in front of it.
+  uint64_t bytes() const {
+    return static_cast<uint64_t>(std::max<int64_t>(touched.end, 0) - std::min<int64_t>(touched.begin, 0));
+  }
   std::vector<std::string> placed_by; // arguments whose contents decide which bytes are touched
 };
 

@@ -108,6 +108,29 @@ bool KernargFields::make_pointer(Source d) {
   return true;
 }
 
+bool KernargFields::join(Source d) {
+  KernargField* low = at_dword(d);
+  KernargField* high = at_dword(static_cast<Source>(d + 1));
+  if (low == nullptr || high == nullptr || low == high || low->pointer || high->pointer) return false;
+  if (low->offset != 4U * d || low->size != 4 || high->size != 4 || low->pinned || high->pinned) return false;
+  low->size = 8;
+  low->whole_argument = false;
+  fields_.erase(fields_.begin() + (high - fields_.data()));
+  return true;
+}
+
+bool KernargFields::split(Source d) {
+  KernargField* field = at_dword(d);
+  if (field == nullptr || field->pointer || field->pinned || field->size != 8) return false;
+  KernargField high = *field;
+  field->size = high.size = 4;
+  field->whole_argument = high.whole_argument = false;
+  high.offset += 4;
+  high.name += "_4";
+  fields_.insert(fields_.begin() + (field - fields_.data()) + 1, std::move(high));
+  return true;
+}
+
 Bytes KernargFields::bytes() const {
   Bytes bytes(size_);
   for (const KernargField& f : fields_) {

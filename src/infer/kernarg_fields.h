@@ -36,6 +36,9 @@ class KernargFields {
   const KernargField* pointer_of(unsigned region) const;
   /// Makes a pointer of the two dwords from `d` on. False: they are one already, or cannot be.
   bool make_pointer(Source d);
+  /// Makes one number of 64 bits of the two dwords from `d` on, or two numbers of an 8-byte field.
+  bool join(Source d);
+  bool split(Source d);
   /// The explicit arguments' bytes; `pointer` gives the address of a region.
   Bytes bytes() const;
   uint64_t size() const { return size_; }

@@ -49,16 +49,18 @@ void ProbeObserver::find_base(const Wave& wave, const isa::RegRange& pair, const
       if (known == pointers_.end())
         seen_.pointers.try_emplace(d, plan.evidence);
       else
-        region_ = known->second;
+        bases_.push_back(known->second);
     }
   }
-  if (!region_)
-    if (const auto base = base_now(wave, pair)) region_ = region_of(*base);
+  if (const auto base = base_now(wave, pair)) region_ = region_of(*base);
+  const bool is_base = region_ && std::ranges::find(bases_, *region_) != bases_.end();
+  if (bases_.size() == 1 && !is_base) region_ = bases_[0];
 }
 
 void ProbeObserver::look_at_address(const Wave& wave, const MicroOp& op, const Plan& plan) {
   const isa::Instruction& i = *op.instruction;
   placed_by_.clear();
+  bases_.clear();
   if (i.memory.bytes == 0 && !i.memory.load && !i.memory.store) return;
   lanes_ = wave.exec();
   for (const isa::RegRange& pair : plan.address) find_base(wave, pair, plan);
@@ -130,7 +132,7 @@ void ProbeObserver::memory(Wave& wave, const MicroOp& op, const MemoryEvent& e) 
   const uint64_t lanes = e.space == MemoryKind::Scalar ? 1 : e.lanes;
   emulator::for_each_lane(lanes, [&](unsigned l) {
     const auto region = region_of(e.addresses[l]);
-    if (!region || (region_ && *region != *region_)) return;
+    if (!region || (!bases_.empty() && std::ranges::find(bases_, *region) == bases_.end())) return;
     region_ = region;
     touch(*region, e.addresses[l], e.bytes, e, plan);
     loaded_ = sets_.unite(loaded_, sets_.of(static_cast<Source>(source::region0 + *region)));
@@ -246,11 +248,9 @@ void ProbeObserver::finish_load(const Wave& wave, const MicroOp& op, const Plan&
     }
   }
   if (exchanges_lanes(i) && plan.result.count != 0) {
-    lanes_ = emulator::all_lanes;
     const Shadow s = read(plan.data.count != 0 ? plan.data
                           : plan.index.empty() ? plan.result
                                                : plan.index[0]);
-    lanes_ = wave.exec();
     write(plan.result.first, s);
     return;
   }

@@ -41,7 +41,7 @@ void ProbeObserver::start_wave(const Wave& wave) {
   const auto give = [&](isa::RegUnit unit, Source s, ValueType type) {
     const SourceSet set = sets_.of(s);
     const bool argument = s < source::region0;
-    wave_->registers[unit].recent = {argument ? set : 0, set, argument ? set : 0, type, Part::Whole};
+    wave_->registers[unit].set({argument ? set : 0, set, argument ? set : 0, type, Part::Whole});
   };
   auto next = static_cast<isa::RegUnit>(isa::unit::scalar0 + launch.user_sgprs.size());
   for (unsigned d = 0; d < 3; ++d)
@@ -126,7 +126,7 @@ void ProbeObserver::plan_memory(const isa::Instruction& i, Plan& plan) const {
 Shadow ProbeObserver::read(isa::RegUnit unit) {
   if (unit >= isa::unit::count) return {};
   const LaneShadow& s = wave_->registers[unit];
-  return isa::is_vector(unit) ? s.read(sets_, lanes_) : s.recent;
+  return isa::is_vector(unit) ? s.read(sets_, lanes_) : s.scalar();
 }
 
 Shadow ProbeObserver::read(const isa::RegRange& range) {
@@ -142,7 +142,7 @@ void ProbeObserver::write(isa::RegUnit unit, const Shadow& s) {
   if (isa::is_vector(unit))
     to.write(sets_, s, lanes_);
   else
-    to.recent = s;
+    to.set(s);
 }
 
 SourceSet ProbeObserver::everything(const Plan& plan) {
@@ -157,7 +157,8 @@ void ProbeObserver::before(Wave& wave, const MicroOp& op) {
   wave_ = &state_of(wave);
   if (wave.instructions == 0) start_wave(wave);
   const isa::Instruction& i = *op.instruction;
-  lanes_ = i.writes_all_lanes || i.cross_lane ? emulator::all_lanes : wave.exec();
+  // What moves between lanes comes from lanes that are on, but for matrices.
+  lanes_ = i.writes_all_lanes ? emulator::all_lanes : wave.exec();
   const Plan& plan = plan_of(wave, op);
   region_.reset();
   loaded_ = 0;

@@ -57,6 +57,7 @@ class ProbeObserver final : public emulator::Observer {
   struct WaveState {
     const emulator::Workgroup* group = nullptr;
     std::array<LaneShadow, isa::unit::count> registers;
+    std::unordered_map<uint32_t, Shadow> kept_lanes; // written by v_writelane: unit * 64 + lane
   };
   struct GroupState {
     std::vector<Shadow> lds; // by dword
@@ -79,6 +80,7 @@ class ProbeObserver final : public emulator::Observer {
   SourceSet of_lower_halves(const Plan&);
 
   // Arithmetic
+  bool move_lane(const emulator::Wave&, const isa::Instruction&, const Plan&);
   void run_alu(const emulator::Wave&, const emulator::MicroOp&, const Plan&);
   void vote(const Shadow&, ValueType, TypeVotes::Strength, const Evidence&);
   void vote_sources(const Plan&);
@@ -110,6 +112,7 @@ class ProbeObserver final : public emulator::Observer {
   WaveState* wave_ = nullptr;
   uint64_t lanes_ = 0;             // that it reads and writes
   std::optional<unsigned> region_; // that its base address points to
+  std::vector<unsigned> bases_;    // regions of the pointers that are summands of its base address
   SourceSet loaded_ = 0;           // sources of loaded data
   std::vector<Source> placed_by_;  // regions that its addresses depend on
   std::vector<Shadow> loaded_dwords_;

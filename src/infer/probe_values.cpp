@@ -83,7 +83,7 @@ void ProbeObserver::vote_sources(const Plan& plan) {
   for (const Operand& o : plan.sources) {
     const ValueType type = plan.use.source[o.role];
     const bool sum = plan.use.operation == Operation::Add;
-    const bool comparison = has(plan.evidence.mnemonic, "_cmp");
+    const bool comparison = has(plan.evidence.mnemonic, "_cmp") && bits_of(type) < 64;
     const auto strength = !is_integer(type) || bits_of(type) < 32 || has(plan.evidence.mnemonic, "_cvt") ||
                                   has(plan.evidence.mnemonic, "_mfma") || has(plan.evidence.mnemonic, "_dot")
                               ? TypeVotes::strong
@@ -248,7 +248,9 @@ Shadow ProbeObserver::sum(const Wave& wave, const Plan& plan, unsigned unit) {
                          (m.starts_with("s_lshl") && o.role == 0);
     const Shadow from =
         read(static_cast<isa::RegUnit>(o.reg.first + std::min<unsigned>(unit, o.reg.count - 1U)));
-    if (!shifted && (o.reg.count > 1 || unit == 0)) s.base = sets_.unite(s.base, from.base);
+    // What is subtracted is no base: the distance between two pointers.
+    const bool subtracted = has(m, "_sub") && o.role == (has(m, "rev") ? 0U : 1U);
+    if (!shifted && !subtracted && (o.reg.count > 1 || unit == 0)) s.base = sets_.unite(s.base, from.base);
     was_float |= from.type == ValueType::F32;
   }
   for (const Operand& o : plan.sources) {
@@ -257,6 +259,8 @@ Shadow ProbeObserver::sum(const Wave& wave, const Plan& plan, unsigned unit) {
     if (rounds && from.raw != 0 && from.part == Part::Whole) {
       vote(from, ValueType::F32, TypeVotes::fair, plan.evidence);
       was_float = true;
+    } else if (has(m, "addc") || has(m, "subb")) { // the upper half of 64 bits
+      vote(from, ValueType::I64, TypeVotes::fair, plan.evidence);
     } else {
       vote(from, plan.use.source[o.role], TypeVotes::weak, plan.evidence);
     }
@@ -284,8 +288,29 @@ SourceSet ProbeObserver::of_lower_halves(const Plan& plan) {
   return all;
 }
 
+// Scalars are kept in lanes of a vector register where scalar registers run out: each lane has its own.
+bool ProbeObserver::move_lane(const Wave& wave, const isa::Instruction& i, const Plan& plan) {
+  const bool reads = i.is("v_readlane_b32"), writes = i.is("v_writelane_b32");
+  if ((!reads && !writes) || plan.sources.size() < 2) return false;
+  const unsigned lane = constant_of(wave, plan.sources[1]) & 63;
+  const isa::RegUnit kept = writes ? plan.result.first : plan.sources[0].reg.first;
+  const uint32_t key = kept * 64U + lane;
+  if (writes) {
+    wave_->kept_lanes[key] = plan.sources[0].reg.count == 0 ? Shadow{} : read(plan.sources[0].reg.first);
+    return true;
+  }
+  const auto known = wave_->kept_lanes.find(key);
+  if (known == wave_->kept_lanes.end()) {
+    lanes_ = uint64_t{1} << lane;
+    return false;
+  }
+  write(plan.result.first, known->second);
+  return true;
+}
+
 void ProbeObserver::run_alu(const Wave& wave, const MicroOp& op, const Plan& plan) {
   const isa::Instruction& i = *op.instruction;
+  if (move_lane(wave, i, plan)) return;
   if (i.defs.size() == 0 && plan.sources.empty()) return;
   const SourceSet all = everything(plan);
   vote_wide_shift(wave, plan);
@@ -308,8 +333,8 @@ void ProbeObserver::run_alu(const Wave& wave, const MicroOp& op, const Plan& pla
   if (!i.writes_all_lanes) lanes_ = isa::is_vector(plan.result.first) ? wave.exec() : lanes_;
   for (unsigned unit = 0; unit < plan.result.count; ++unit) {
     const auto to = static_cast<isa::RegUnit>(plan.result.first + unit);
-    const bool keeps = i.partial_def || i.is("v_writelane_b32");
-    write(to, keeps ? unite(sets_, read(to), results[unit]) : results[unit]);
+    // Lanes that DPP gives nothing keep what was there, which is usually nothing that matters.
+    write(to, i.partial_def && !op.dpp() ? unite(sets_, read(to), results[unit]) : results[unit]);
   }
   for (const isa::RegRange& r : plan.other_results)
     for (unsigned unit = 0; unit < r.count; ++unit) {

@@ -55,20 +55,34 @@ Shadow unite(SourceSets& sets, const Shadow& a, const Shadow& b) {
 }
 
 Shadow LaneShadow::read(SourceSets& sets, uint64_t lanes) const {
-  if ((lanes & ~recent_lanes) == 0) return recent;
-  if ((lanes & recent_lanes) == 0) return older;
-  return unite(sets, recent, older);
+  Shadow all;
+  bool first = true;
+  for (unsigned p = 0; p < count_; ++p) {
+    if ((parts_[p].lanes & lanes) == 0) continue;
+    all = first ? parts_[p].shadow : unite(sets, all, parts_[p].shadow);
+    first = false;
+  }
+  return all;
 }
 
 void LaneShadow::write(SourceSets& sets, const Shadow& s, uint64_t lanes) {
   if (lanes == 0) return;
-  if (~lanes == 0) {
-    older = {};
-  } else if ((recent_lanes & ~lanes) != 0) {
-    older = (~recent_lanes & ~lanes) != 0 ? unite(sets, recent, older) : recent;
+  if (~lanes == 0) return set(s);
+  unsigned kept = 0;
+  for (unsigned p = 0; p < count_; ++p) {
+    Part part = parts_[p];
+    if (part.shadow == s) lanes |= part.lanes;
+    part.lanes &= ~lanes;
+    if (part.lanes != 0) parts_[kept++] = part;
   }
-  recent = s;
-  recent_lanes = lanes;
+  if (kept == parts_.size()) {
+    Part& last = parts_[kept - 2];
+    last = {unite(sets, last.shadow, parts_[kept - 1].shadow), last.lanes | parts_[kept - 1].lanes};
+    --kept;
+  }
+  std::move_backward(parts_.begin(), parts_.begin() + kept, parts_.begin() + kept + 1);
+  parts_[0] = {s, lanes};
+  count_ = kept + 1;
 }
 
 } // namespace asmevo::infer

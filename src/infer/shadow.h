@@ -6,6 +6,7 @@
 
 #include "infer/value_types.h"
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -59,13 +60,26 @@ struct Shadow {
 
 Shadow unite(SourceSets&, const Shadow&, const Shadow&);
 
-/// A vector register: lanes written last, and the others.
-struct LaneShadow {
-  Shadow recent, older;
-  uint64_t recent_lanes = ~uint64_t{0};
-
+/// A vector register. Branches and loops leave different values in different lanes: of the last few writes
+/// each has its lanes, what is older is put together.
+class LaneShadow {
+ public:
   Shadow read(SourceSets&, uint64_t lanes) const;
   void write(SourceSets&, const Shadow&, uint64_t lanes);
+  /// All lanes.
+  void set(const Shadow& s) {
+    parts_[0] = {s, ~uint64_t{0}};
+    count_ = 1;
+  }
+  const Shadow& scalar() const { return parts_[0].shadow; }
+
+ private:
+  struct Part {
+    Shadow shadow;
+    uint64_t lanes = 0;
+  };
+  std::array<Part, 4> parts_{Part{{}, ~uint64_t{0}}}; // the newest first
+  unsigned count_ = 1;
 };
 
 } // namespace asmevo::infer

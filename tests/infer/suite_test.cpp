@@ -117,5 +117,19 @@ TEST(InferSuite, ExtentsWithScalarsAndGridGiven) {
              count.right, count.all, whole, by_contents);
 }
 
+// What is in a buffer of indices is not for probes to find out, but it can be given.
+TEST(InferSuite, TheTableOfRopeFollowsItsPositions) {
+  const auto truth = suite_truth("llm_rope", "gfx942", "tiny");
+  ASSERT_TRUE(truth) << truth.error().message;
+  InferOptions options;
+  options.grid = truth->grid;
+  options.values = given_values(*truth, "llm_rope", "tiny");
+  const uint64_t rows = truth->arguments[2].bytes / (128 * sizeof(float));
+  options.values["positions"] = fmt::format("{}", rows - 1);
+  const auto inferred = infer_launch(truth->object, options);
+  ASSERT_TRUE(inferred) << inferred.error().message;
+  EXPECT_EQ(inferred->arguments[2].bytes(), truth->arguments[2].bytes);
+}
+
 } // namespace
 } // namespace asmevo::infer
