@@ -1,7 +1,6 @@
 #include "oracle/case_set.h"
 
 #include "base/parallel.h"
-#include "base/random.h"
 #include "oracle/case_quality.h"
 
 #include <algorithm>
@@ -65,11 +64,17 @@ class Recipes {
       for (const InputVariant variant : other_variants())
         if (shape != search_shape || variant == InputVariant::Spikes || shapes_.size() == 1)
           add({.name = "", .shape = shape, .sizes = {}, .variant = variant, .seed = options_.seeds});
+    for (unsigned more = 1; more <= 3; ++more)
+      for (const InputVariant variant : {InputVariant::Spikes, InputVariant::Boundary})
+        add({.name = "",
+             .shape = shapes_.front(),
+             .sizes = {},
+             .variant = variant,
+             .seed = options_.seeds + more});
     if (!options_.shape.empty()) return std::move(list_);
     add_sizes(shapes_.front());
     for (const std::string& shape : shapes_)
-      add_random_sizes(shape,
-                       shape == shapes_.front() ? options_.random_sizes : options_.random_sizes / 3 + 1);
+      add_joint_sizes(shape, shape == shapes_.front() ? options_.joint_sizes : options_.joint_sizes / 8);
     if (spec_.shapes.contains(std::string(full_shape)) && shapes_.front() != full_shape)
       add({.name = "", .shape = std::string(full_shape), .sizes = {}, .sample = full_sample});
     return std::move(list_);
@@ -100,18 +105,25 @@ class Recipes {
     }
   }
 
-  // All sizes at once, not far from those of the shape.
-  void add_random_sizes(const std::string& shape, unsigned count) {
+  // All sizes at once. Code for tiles compares every row and column of one with the sizes, each by an
+  // instruction of its own: only where a size ends just there does one that is off by one show. So each size
+  // goes through as many numbers in a row as tiles are long, around the shape's, each in steps of its own, so
+  // that they do not go together. Small ones, which count things and not elements, go through fewer.
+  void add_joint_sizes(const std::string& shape, unsigned count) {
     if (shape == search_shape) return;
     for (unsigned i = 0; i < count; ++i) {
-      const uint64_t seed = first_seed_ + options_.seeds + 2 + i;
-      RandomStream random(seed * 1000 + shape.size());
       std::map<std::string, int64_t> sizes;
-      for (const auto& [size, value] : plain_sizes(spec_, shape))
-        if (value > 1)
-          sizes[size] = value / 2 + 1 + static_cast<int64_t>(random.below(static_cast<uint64_t>(value)));
+      int64_t step = 1;
+      for (const auto& [size, value] : plain_sizes(spec_, shape)) {
+        if (value < 2) continue; // more likely a switch than a size
+        const int64_t range = value <= 8 ? 2 * value : value <= 64 ? 32 : std::max<int64_t>(128, count);
+        const int64_t place =
+            (static_cast<int64_t>(i) * step + static_cast<int64_t>(first_seed_ % 7)) % range;
+        sizes[size] = std::max<int64_t>(1, value - range / 2) + place;
+        step += 2;
+      }
       if (!sizes.empty())
-        add({.name = "", .shape = shape, .sizes = std::move(sizes), .seed = seed - first_seed_});
+        add({.name = "", .shape = shape, .sizes = std::move(sizes), .seed = options_.seeds + 2 + i});
     }
   }
 

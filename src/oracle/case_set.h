@@ -15,10 +15,11 @@ struct CaseSetOptions {
   PrepareOptions prepare;
   std::string kernel; // in place of the launch file's; empty: as it says
   std::string shape; // only this one; empty: all but `full`, and [sizes] as they are where there is no `full`
-  unsigned seeds = 3;        // of the inputs as given
-  unsigned random_sizes = 8; // cases with sizes drawn around those of the first shape; of other shapes fewer
-  bool as_given = false;     // no other inputs and sizes than the file's
-  bool held_back = false;    // the second set
+  unsigned seeds = 3; // of the inputs as given
+  /// Cases in which all sizes of the first shape change together; of other shapes there are an eighth.
+  unsigned joint_sizes = 128;
+  bool as_given = false;  // no other inputs and sizes than the file's
+  bool held_back = false; // the second set
   /// Called now and then, from any thread.
   std::function<void(size_t done, size_t of)> progress;
 };

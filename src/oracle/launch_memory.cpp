@@ -21,7 +21,8 @@ uint64_t place_across_upper_halves(const emulator::AddressSpace& memory, const P
     const uint64_t free = memory.find_free(front + a.bytes + a.guard_behind, a.alignment);
     return free == 0 ? 0 : free + front;
   }
-  const uint64_t middle = align_up(a.bytes / 2, a.alignment); // the byte whose address has the next upper half
+  const uint64_t middle =
+      align_up(a.bytes / 2, a.alignment); // the byte whose address has the next upper half
   const uint64_t before = align_up(front + middle, half_space);
   const uint64_t free = memory.find_free(before + a.bytes + a.guard_behind, half_space);
   return free == 0 ? 0 : free + before - middle;

@@ -50,16 +50,19 @@ Verdict judge_untimed(const Bench& bench, const program::Edit& edit, unsigned th
 
 } // namespace
 
+Result<Bytes> read_suite_object(const std::string& name, const std::string& target) {
+  return read_file(std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + name + "." + target + ".co");
+}
+
 Result<Bench> open_bench(const std::string& name, const std::string& kernel, const std::string& target) {
   const double start = now();
   Bench bench;
   bench.name = name;
   bench.kernel = kernel;
-  const std::filesystem::path objects = std::filesystem::path(ASMEVO_BINARY_DIR) / "kernels" / "suite",
-                              launches = std::filesystem::path(ASMEVO_SOURCE_DIR) / "kernels" / "suite";
-  ASMEVO_TRY(Bytes bytes, read_file(objects / (name + "." + target + ".co")));
+  ASMEVO_TRY(Bytes bytes, read_suite_object(name, target));
   ASMEVO_TRY(bench.k0, oracle::Subject::open(std::move(bytes)));
-  ASMEVO_TRY(bench.launch, oracle::LaunchSpec::read(launches / (name + ".toml")));
+  ASMEVO_TRY(bench.launch,
+             oracle::LaunchSpec::read(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + name + ".toml"));
   ASMEVO_TRY(bench.set, oracle::make_case_set(bench.launch, bench.k0, {}));
   for (const auto& c : bench.set.cases)
     if (c->dispatch().kernel == kernel) bench.cases.push_back(c);
@@ -80,8 +83,8 @@ Result<LongRun> LongRun::make(const Bench& bench) {
   LongRun made;
   oracle::CaseSetOptions options;
   options.held_back = true;
-  options.seeds = 8;
-  options.random_sizes = 100;
+  options.seeds = 6;
+  options.joint_sizes = 300;
   ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(bench.launch, bench.k0, options));
   for (const auto& c : set.cases)
     if (c->dispatch().kernel == bench.kernel) made.cases_.push_back(c);

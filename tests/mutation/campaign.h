@@ -26,6 +26,9 @@ struct Bench {
 Result<Bench> open_bench(const std::string& name, const std::string& kernel,
                          const std::string& target = "gfx942");
 
+/// kernels/suite/<name>.<target>.co as built.
+Result<Bytes> read_suite_object(const std::string& name, const std::string& target);
+
 /// What became of one edit.
 struct Verdict {
   oracle::Outcome outcome = oracle::Outcome::Equivalent;
