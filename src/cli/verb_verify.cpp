@@ -111,7 +111,11 @@ class Verify {
     for (const std::string& finding : static_.findings) fmt::print("check: {}\n", printable(finding, 1000));
     for (const CaseReport& c : cases_)
       if (options_.list || has_something_to_say(c)) print_case(c);
-    for (const std::string& text : set_.left_out) fmt::print("left out: {}\n", printable(text, 400));
+    if (options_.list)
+      for (const std::string& text : set_.left_out) fmt::print("left out: {}\n", printable(text, 400));
+    else if (!set_.left_out.empty())
+      fmt::print("left out: {} made-up cases that make no sense for K0 (--list says why)\n",
+                 set_.left_out.size());
     for (const std::string& text : set_.warnings) fmt::print("warning: {}\n", printable(text, 400));
     const size_t good =
         static_cast<size_t>(std::ranges::count(cases_, Outcome::Equivalent, &CaseReport::outcome));
@@ -122,10 +126,10 @@ class Verify {
     fmt::print("\n");
   }
 
-  static bool has_something_to_say(const CaseReport& c) {
+  bool has_something_to_say(const CaseReport& c) const {
     const auto differs = [](const oracle::ViewReport& b) { return b.comparison.different != 0; };
-    return c.outcome != Outcome::Equivalent || !c.notes.empty() || !c.sample.empty() ||
-           std::ranges::any_of(c.buffers, differs);
+    return c.outcome != Outcome::Equivalent || !c.notes.empty() ||
+           (prepare_.sample != 0 && !c.sample.empty()) || std::ranges::any_of(c.buffers, differs);
   }
 
   void print_case(const CaseReport& c) const {

@@ -17,7 +17,8 @@ constexpr std::string_view full_shape = "full"; // what times are taken at: too 
 constexpr std::string_view search_shape = "search";
 constexpr uint64_t held_back_seeds = 1'000'000; // where the held-back set's seeds start
 constexpr size_t most_made_up_sizes = 64;
-constexpr uint64_t full_sample = 8; // workgroups of the full shape: the corners
+constexpr uint64_t most_enlarged = 1'000'000; // instructions of a workgroup of a shape larger than that
+constexpr uint64_t full_sample = 2;           // workgroups of the full shape: the corners
 
 // Small ones first: they show most mistakes, and soon.
 std::vector<std::string> shapes_of(const LaunchSpec& spec, const std::string& wanted) {
@@ -75,8 +76,7 @@ class Recipes {
     add_sizes(shapes_.front());
     for (const std::string& shape : shapes_)
       add_joint_sizes(shape, shape == shapes_.front() ? options_.joint_sizes : options_.joint_sizes / 8);
-    if (spec_.shapes.contains(std::string(full_shape)) && shapes_.front() != full_shape)
-      add({.name = "", .shape = std::string(full_shape), .sizes = {}, .sample = full_sample});
+    if (spec_.shapes.contains(std::string(full_shape)) && shapes_.front() != full_shape) add_full();
     return std::move(list_);
   }
 
@@ -125,6 +125,24 @@ class Recipes {
       if (!sizes.empty())
         add({.name = "", .shape = shape, .sizes = std::move(sizes), .seed = options_.seeds + 2 + i});
     }
+  }
+
+  // The corners of the full shape, and of larger ones still, with elements whose numbers need more than 32
+  // bits: upper halves of offsets are 0 in everything smaller.
+  void add_full() {
+    const std::string shape(full_shape);
+    add({.name = "", .shape = shape, .sizes = {}, .sample = full_sample});
+    const auto plan = LaunchPlan::make(spec_, shape);
+    if (!plan) return;
+    uint64_t largest = 1;
+    for (const PlannedBuffer& b : plan->buffers) largest = std::max(largest, b.layout.count());
+    constexpr uint64_t wanted = uint64_t{3} << 32;
+    for (const auto& [size, value] : plain_sizes(spec_, shape))
+      if (value > 1 && largest < wanted)
+        add({.name = "",
+             .shape = shape,
+             .sizes = {{size, value * static_cast<int64_t>(wanted / largest + 1)}},
+             .sample = full_sample});
   }
 
   const LaunchSpec& spec_;
@@ -193,7 +211,10 @@ class Maker {
     PrepareOptions prepare = options_.prepare;
     prepare.threads = threads;
     prepare.seed = r.seed;
-    if (r.sample != 0) prepare.sample = r.sample;
+    if (r.sample != 0) {
+      prepare.sample = r.sample;
+      if (!r.sizes.empty()) prepare.most_instructions = std::min(prepare.most_instructions, most_enlarged);
+    }
     // K0's orders of waves are tried with the first inputs of a shape; with others one more run shows noise
     // that matters.
     constexpr unsigned some = 2;

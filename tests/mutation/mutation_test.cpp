@@ -1,0 +1,112 @@
+// Mutants of the suite's kernels are rejected, equivalent rewrites accepted: two of each a kernel, and with
+// ASMEVO_FULL=1 all of docs/mutation.md.
+#include "full_run.h"
+#include "mutation/assembly_text.h"
+#include "mutation/campaign.h"
+#include "mutation/fixed.h"
+#include "mutation/opcode_pairs.h"
+#include "mutation/same_as_k0.h"
+#include "reference/suite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <set>
+
+namespace asmevo::reference {
+void PrintTo(const SuiteKernel& kernel, std::ostream* out) {
+  *out << kernel.name;
+}
+} // namespace asmevo::reference
+
+namespace asmevo::mutation {
+namespace {
+
+using reference::SuiteKernel;
+using test::full_run;
+
+class Mutation : public ::testing::TestWithParam<SuiteKernel> {
+ protected:
+  void SetUp() override {
+    auto opened = open_bench(GetParam().name, GetParam().k0, GetParam().targets.front());
+    ASSERT_TRUE(opened) << opened.error().message;
+    bench_ = std::make_unique<Bench>(*std::move(opened));
+  }
+  size_t some(size_t all) const { return full_run() ? all : 2; }
+
+  std::unique_ptr<Bench> bench_;
+};
+
+TEST_P(Mutation, IsRejected) {
+  size_t tried = 0;
+  for (const Mutant& m : semantic_mutants(*bench_->k0, bench_->kernel, fixed_seed, semantic_count)) {
+    if (why_same(bench_->name, m)) continue;
+    if (tried++ == some(semantic_count)) break;
+    const Verdict v = judge(*bench_, m.edit(bench_->kernel));
+    EXPECT_FALSE(v.accepted()) << name(m.op) << " " << m.at.text() << ": " << m.before << " -> " << m.after;
+  }
+  EXPECT_GE(tried, 2U);
+}
+
+TEST_P(Mutation, EquivalentRewriteIsAccepted) {
+  const auto rewrites = equivalent_rewrites(*bench_->k0, bench_->kernel, fixed_seed, some(rewrite_count));
+  EXPECT_EQ(rewrites.size(), some(rewrite_count));
+  for (const Rewrite& r : rewrites) {
+    const Verdict v = judge(*bench_, r.edit);
+    EXPECT_TRUE(v.accepted()) << name(r.kind) << " " << r.text << ": " << v.at_case << ": " << v.text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Suite, Mutation, ::testing::ValuesIn(reference::suite_kernels()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(MutationList, FollowsFromTheSeed) {
+  const auto bench = open_bench("level1_19_relu", "relu");
+  ASSERT_TRUE(bench) << bench.error().message;
+  const auto texts = [&](uint64_t seed) {
+    std::vector<std::string> list;
+    for (const Mutant& m : semantic_mutants(*bench->k0, "relu", seed, 20))
+      list.push_back(m.at.text() + m.after);
+    return list;
+  };
+  EXPECT_EQ(texts(1), texts(1));
+  EXPECT_NE(texts(1), texts(2));
+  EXPECT_EQ(std::set<std::string>(texts(1).begin(), texts(1).end()).size(), 20U);
+}
+
+// A list of reasons that nothing needs any more would hide what it was made for.
+TEST(MutationList, EveryReasonIsOfSomeMutant) {
+  size_t found = 0;
+  for (const SuiteKernel& kernel : reference::suite_kernels()) {
+    const auto bytes = read_suite_object(kernel.name, kernel.targets.front());
+    ASSERT_TRUE(bytes) << bytes.error().message;
+    const auto k0 = oracle::Subject::open(*bytes);
+    ASSERT_TRUE(k0) << k0.error().message;
+    for (const Mutant& m : semantic_mutants(**k0, kernel.k0, fixed_seed, semantic_count))
+      found += why_same(kernel.name, m) ? 1 : 0;
+  }
+  EXPECT_EQ(found, reasons());
+}
+
+TEST(AssemblyText, ComesApartAndTogether) {
+  for (const std::string text :
+       {"s_endpgm", "v_add_f32_e32 v1, v2, v3", "global_load_dword v4, v[2:3], off offset:16 sc0",
+        "v_mov_b32_dpp v1, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
+        "ds_read2_b32 v[0:1], v2 offset0:1 offset1:3", "v_pk_add_f16 v0, v1, v2 op_sel:[0,1] op_sel_hi:[1,0]",
+        "s_waitcnt vmcnt(0) lgkmcnt(0)"})
+    EXPECT_EQ(AssemblyText::parse(text).text(), text);
+  const AssemblyText load = AssemblyText::parse("global_load_dword v4, v[2:3], off offset:16 sc0");
+  EXPECT_THAT(load.operands, ::testing::ElementsAre("v4", "v[2:3]", "off"));
+  EXPECT_THAT(load.modifiers, ::testing::ElementsAre("offset:16", "sc0"));
+  EXPECT_EQ(AssemblyText::parse("v_add_f32_e32 v1, v2, v3").base(), "v_add_f32");
+}
+
+TEST(OpcodePairs, GoBothWays) {
+  EXPECT_THAT(opcodes_in_place_of("v_add_f32"), ::testing::Contains("v_sub_f32"));
+  EXPECT_THAT(opcodes_in_place_of("v_sub_f32"), ::testing::Contains("v_add_f32"));
+  EXPECT_THAT(opcodes_in_place_of("s_nop"), ::testing::IsEmpty());
+}
+
+} // namespace
+} // namespace asmevo::mutation
