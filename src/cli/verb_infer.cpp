@@ -99,6 +99,7 @@ void print_table(const infer::Inference& inference) {
     fmt::print("  {:>6}  {:16} {:7} {:14} {:6} {}{}\n", a.field.offset, printable(a.field.name),
                a.field.pointer ? oracle::name(a.role) : "scalar", a.dtype, infer::name(a.confidence),
                a.field.pointer ? fmt::format("{}", a.bytes()) : a.value, a.unused ? " (unused)" : "");
+  for (const std::string& line : inference.notes) fmt::print("  note: {}\n", printable(line, 300));
   for (const std::string& line : inference.missing) fmt::print("  to check: {}\n", printable(line, 300));
 }
 
@@ -121,6 +122,7 @@ Result<Answer> run(const Options& options, bool json) {
                 {"probes", inferred->probes},
                 {"arguments", arguments},
                 {"to_check", inferred->missing},
+                {"notes", inferred->notes},
                 {"completes", failure.empty()},
                 {"outcome", failure},
                 {"launch", text}});

@@ -16,8 +16,11 @@ namespace asmevo::infer {
 namespace {
 
 // What integer scalars are set to, all of them together. 64 first: a multiple of every tile's element groups,
-// and small enough that products of a few of them stay small.
-constexpr uint64_t scalar_values[] = {64, 16, 256, 1, 1000};
+// and small enough that products of a few of them stay small. Odd ones leave remainders, large ones fill
+// tiles; those may take long and are cut off sooner.
+constexpr uint64_t scalar_values[] = {64, 16, 256, 1, 67, 1000, 4096};
+constexpr uint64_t large_value = 1000;
+constexpr uint64_t large_value_share = 8; // of the instructions that others may run
 constexpr double float_value = 0.125;
 // Of a workgroup in one probe. A kernel that works on sizes of 64 needs some ten thousand.
 constexpr uint64_t default_instructions = 2'000'000;
@@ -67,6 +70,7 @@ class Inferrer {
   Status choose_grid();
   Status settle_indices(Inference&);
   void say_what_is_missing(Inference&) const;
+  void say_what_never_ran(Inference&) const;
 
   const InferOptions& options_;
   isa::Gfx gfx_;
@@ -78,6 +82,7 @@ class Inferrer {
   std::map<uint64_t, std::string> pinned_contents_; // of pointers, by kernarg offset
   std::map<uint64_t, std::string> scalar_effects_;  // by kernarg offset
   bool indices_count_ = false;                      // index buffers hold 0, 1, 2, ... rather than zeros
+  std::map<uint64_t, bool> accesses_;               // the kernel's instructions that access memory
   bool all_count_ = false;                          // so do all integers
   std::array<bool, 3> unbounded_{};                 // directions in which more workgroups always did more
 };
@@ -135,6 +140,7 @@ Status Inferrer::open(std::shared_ptr<const codeobject::CodeObject> object,
   ASMEVO_TRY(fields_, KernargFields::of(*object, kernel));
   ASMEVO_CHECK(choose_workgroup(object->metadata_of(kernel)));
   ASMEVO_TRY(prober_, Prober::create(object, kernel));
+  ASMEVO_TRY(accesses_, memory_instructions(*object, kernel));
   return pin();
 }
 
@@ -232,7 +238,9 @@ Status Inferrer::explore() {
       std::ranges::all_of(fields_.fields(), [](const KernargField& f) { return f.pointer || f.pinned; });
   uint64_t best_value = scalar_values[0];
   std::tuple<bool, size_t, size_t> best{};
+  const uint64_t most_instructions = setup_.most_instructions;
   for (const uint64_t value : scalar_values) {
+    if (value >= large_value && !all_pinned) setup_.most_instructions = most_instructions / large_value_share;
     set_scalars(value);
     setup_.contents.clear();
     ASMEVO_TRY(const ProbeRun zeros, probe());
@@ -251,6 +259,7 @@ Status Inferrer::explore() {
     }
     if (all_pinned) break;
   }
+  setup_.most_instructions = most_instructions;
   set_scalars(best_value);
   set_contents();
   return {};
@@ -392,6 +401,20 @@ void Inferrer::say_what_is_missing(Inference& result) const {
     result.missing.push_back(fmt::format("the launch does not complete: {}", result.last_outcome));
 }
 
+void Inferrer::say_what_never_ran(Inference& result) const {
+  size_t never = 0, stores = 0;
+  for (const auto& [pc, is_store] : accesses_) {
+    if (all_.accesses.contains(pc)) continue;
+    ++never;
+    stores += is_store;
+  }
+  if (never != 0)
+    result.notes.push_back(
+        fmt::format("{} of {} instructions that access memory ran in no probe, {} of them stores: what "
+                    "they do is not known",
+                    never, accesses_.size(), stores));
+}
+
 // The steps.
 Result<Inference> Inferrer::run() {
   Inference result;
@@ -404,6 +427,7 @@ Result<Inference> Inferrer::run() {
   result.workgroup = setup_.workgroup;
   result.probes = prober_->runs();
   say_what_is_missing(result);
+  say_what_never_ran(result);
   std::vector<RegionContents> contents;
   for (unsigned r = 0; r < fields_.regions(); ++r) contents.push_back(setup_.contents.at(r));
   result.spec = draft_of(result, contents, fields_, options_.dynamic_lds);

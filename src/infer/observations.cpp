@@ -78,6 +78,7 @@ void Observations::merge(const Observations& o) {
   in_address.insert(o.in_address.begin(), o.in_address.end());
   in_branch.insert(o.in_branch.begin(), o.in_branch.end());
   used.insert(o.used.begin(), o.used.end());
+  accesses.insert(o.accesses.begin(), o.accesses.end());
   pointers.insert(o.pointers.begin(), o.pointers.end());
   pointers_in.insert(o.pointers_in.begin(), o.pointers_in.end());
 }

@@ -79,6 +79,7 @@ struct Observations {
   std::map<Source, Evidence> in_address;  // values that addresses depend on: ids, kernarg dwords, regions
   std::map<Source, Evidence> in_branch;   // values that branches depend on
   std::set<Source> used;                  // kernarg dwords that were loaded and read by something
+  std::set<uint64_t> accesses;            // pcs of instructions that accessed memory, LDS aside
   std::map<Source, Evidence> pointers;    // kernarg dword: it and the next one are used as a base address
   std::map<Source, Evidence> pointers_in; // regions whose elements are used as base addresses
 

@@ -1,6 +1,7 @@
 #include "infer/probe.h"
 
 #include "infer/probe_observer.h"
+#include "isa/codec.h"
 
 namespace asmevo::infer {
 
@@ -19,6 +20,29 @@ emulator::PageFill fill_of(const RegionContents& contents) {
 }
 
 } // namespace
+
+Result<std::map<uint64_t, bool>> memory_instructions(const codeobject::CodeObject& object,
+                                                     const codeobject::Kernel& kernel) {
+  std::map<uint64_t, bool> found;
+  uint64_t size = 0;
+  for (const codeobject::Symbol& s : object.dynamic_symbols())
+    if (s.name == kernel.name) size = s.size;
+  const auto section = object.section_at(kernel.entry);
+  if (!section) return found;
+  const codeobject::Section& text = object.sections()[*section];
+  const ByteSpan code = text.contents.subspan(kernel.entry - text.address);
+  ASMEVO_TRY(const auto codec, isa::Codec::create(object.target()));
+  for (uint64_t at = 0; at < std::min<uint64_t>(size, code.size());) {
+    const isa::Instruction* i = codec->decode(code.subspan(at));
+    if (i == nullptr) break;
+    const isa::MemoryKind kind = i->memory.kind;
+    const bool global = kind == isa::MemoryKind::Global || kind == isa::MemoryKind::Flat ||
+                        kind == isa::MemoryKind::Buffer || kind == isa::MemoryKind::Scalar;
+    if (global && (i->memory.load || i->memory.store)) found[kernel.entry + at] = i->memory.store;
+    at += i->bytes();
+  }
+  return found;
+}
 
 Result<std::unique_ptr<Prober>> Prober::create(std::shared_ptr<const codeobject::CodeObject> object,
                                                const codeobject::Kernel& kernel) {

@@ -28,6 +28,11 @@ struct ProbeRun {
   Observations seen;
 };
 
+/// The instructions of a kernel that access memory (LDS and scratch aside), by address; whether each writes.
+/// As far as its symbol says where it ends.
+Result<std::map<uint64_t, bool>> memory_instructions(const codeobject::CodeObject&,
+                                                     const codeobject::Kernel&);
+
 class Prober {
  public:
   static Result<std::unique_ptr<Prober>> create(std::shared_ptr<const codeobject::CodeObject>,

@@ -119,6 +119,7 @@ void ProbeObserver::memory(Wave& wave, const MicroOp& op, const MemoryEvent& e) 
     }
     return;
   }
+  seen_.accesses.insert(plan.evidence.pc);
   const emulator::Launch& launch = wave.workgroup->launch();
   const uint64_t kernarg = launch.kernarg_address;
   if (e.space == MemoryKind::Scalar || (e.addresses[std::countr_zero(e.lanes)] - kernarg) < 4096) {

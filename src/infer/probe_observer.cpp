@@ -22,6 +22,17 @@ Part part_loaded(std::string_view m) {
   return Part::Whole;
 }
 
+// Packed instructions on pairs of registers take from each pair what op_sel says: often one of the two,
+// twice.
+isa::RegRange selected(const isa::Instruction& i, unsigned role, const isa::RegRange& pair) {
+  const bool move = i.is("v_pk_mov_b32");
+  const bool packed = i.base_mnemonic.starts_with("v_pk_") && i.base_mnemonic.ends_with("_f32");
+  if (pair.count != 2 || (!move && !packed)) return pair;
+  const unsigned low = i.mods.op_sel >> role & 1, high = move ? low : i.mods.op_sel_hi >> role & 1;
+  if (low != high) return pair;
+  return {static_cast<isa::RegUnit>(pair.first + low), 1};
+}
+
 } // namespace
 
 void ProbeObserver::workgroup_started(emulator::Workgroup& group) {
@@ -75,10 +86,12 @@ const ProbeObserver::Plan& ProbeObserver::plan_of(const Wave& wave, const MicroO
   for (const isa::Operand& o : i.operands) {
     if (o.is_def && (o.role == Role::Vdst || o.role == Role::Sdst) && plan.result.count == 0)
       plan.result = o.reg;
-    if (o.is_use && o.role >= Role::Src0 && o.role <= Role::Src4)
-      plan.sources.push_back({static_cast<unsigned>(o.role) - static_cast<unsigned>(Role::Src0),
-                              o.kind == isa::Operand::Kind::Register ? o.reg : isa::RegRange{},
-                              static_cast<uint64_t>(o.value)});
+    if (o.is_use && o.role >= Role::Src0 && o.role <= Role::Src4) {
+      const unsigned role = static_cast<unsigned>(o.role) - static_cast<unsigned>(Role::Src0);
+      const bool in_register = o.kind == isa::Operand::Kind::Register;
+      plan.sources.push_back(
+          {role, in_register ? selected(i, role, o.reg) : isa::RegRange{}, static_cast<uint64_t>(o.value)});
+    }
   }
   for (const isa::RegRange& d : i.defs)
     if (!(d == plan.result)) plan.other_results.push_back(d);

@@ -96,10 +96,10 @@ void ProbeObserver::vote_sources(const Plan& plan) {
 
 // Register `unit` of the result of a move: register `unit` of each source, or its only one.
 Shadow ProbeObserver::moved(const Plan& plan, unsigned unit) {
-  const bool select = has(plan.evidence.mnemonic, "cndmask");
+  const bool select = has(plan.evidence.mnemonic, "cndmask"), pair = has(plan.evidence.mnemonic, "pk_mov");
   Shadow s;
   for (const Operand& o : plan.sources) {
-    if (o.reg.count == 0 || (select && o.role == 2)) continue;
+    if (o.reg.count == 0 || (select && o.role == 2) || (pair && o.role != unit)) continue;
     s = unite(sets_, s,
               read(static_cast<isa::RegUnit>(o.reg.first + std::min<unsigned>(unit, o.reg.count - 1U))));
   }

@@ -145,6 +145,37 @@ TEST(InferKernels, FollowsValuesThroughLdsAndLanes) {
   EXPECT_EQ(i.arguments[1].dtype, "f16");
 }
 
+// op_sel_hi 0: the lower scalar of the pair, twice; the upper one is an integer.
+TEST(InferKernels, PackedInstructionsTakeWhatOpSelSays) {
+  const Inference i = inferred(R"(
+  v_cvt_f32_u32_e32 v2, s9
+  v_mov_b32_e32 v3, v2
+  v_pk_mul_f32 v[4:5], v[2:3], s[8:9] op_sel_hi:[1,0]
+  v_lshlrev_b32_e32 v6, 3, v0
+  global_store_dwordx2 v6, v[4:5], s[6:7])");
+  const auto& scalars = i.arguments;
+  ASSERT_GE(scalars.size(), 2U);
+  EXPECT_EQ(scalars[scalars.size() - 2].dtype, "f32");
+  EXPECT_EQ(scalars[scalars.size() - 1].dtype, "u32");
+}
+
+// A value that a loop leaves in some lanes, while others still hold what was there before.
+TEST(InferKernels, LanesThatALoopLeftAloneSayNothing) {
+  const Inference i = inferred(R"(
+  global_load_dword v2, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  v_lshlrev_b32_e32 v3, 2, v2
+  v_mov_b32_e32 v2, 0
+  v_cmp_gt_u32_e32 vcc, 32, v0
+  s_and_saveexec_b64 s[10:11], vcc
+  v_mov_b32_e32 v2, 1.0
+  s_mov_b64 exec, s[10:11]
+  v_add_f32_e32 v2, v2, v2
+  global_store_dword v3, v2, s[6:7])");
+  EXPECT_EQ(i.arguments[0].dtype, "i32");
+  EXPECT_TRUE(i.arguments[0].index);
+}
+
 TEST(InferKernels, IndexBuffersAreNamed) {
   const Inference i = inferred(R"(
   global_load_dword v2, v1, s[4:5]

@@ -3,6 +3,7 @@
 #include "full_run.h"
 #include "suite_truth.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -30,8 +31,31 @@ struct Count {
   size_t right = 0, all = 0;
 };
 
-TEST(InferSuite, RolesAndTypesWithoutHints) {
-  Count count;
+// A row of the table in docs/inference.md.
+struct Row {
+  Count types;
+  size_t sure = 0;                      // right with high confidence
+  std::map<std::string, Count> extents; // by shape
+  std::vector<std::string> remarks;
+};
+
+class InferSuite : public ::testing::Test {
+ protected:
+  static void TearDownTestSuite() {
+    if (!test::full_run()) return;
+    fmt::print("| kernel | role and type right | of them high | extents right, tiny | odd | remarks |\n"
+               "|---|---|---|---|---|---|\n");
+    for (auto& [name, row] : rows) {
+      const Count tiny = row.extents["tiny"], odd = row.extents["odd"];
+      fmt::print("| {} | {} of {} | {} | {} of {} | {} of {} | {} |\n", name, row.types.right, row.types.all,
+                 row.sure, tiny.right, tiny.all, odd.right, odd.all, fmt::join(row.remarks, "; "));
+    }
+  }
+  static inline std::map<std::string, Row> rows;
+};
+
+TEST_F(InferSuite, RolesAndTypesWithoutHints) {
+  Count count, scalars;
   for (const std::string& name : chosen_kernels()) {
     const auto truth = suite_truth(name, target_of(name), "tiny");
     ASSERT_TRUE(truth) << truth.error().message;
@@ -44,19 +68,32 @@ TEST(InferSuite, RolesAndTypesWithoutHints) {
       const TrueArgument& t = truth->arguments[i];
       const InferredArgument& a = inferred->arguments[i];
       ASSERT_EQ(a.field.pointer, t.pointer) << name << " " << a.field.name;
-      if (!t.pointer) continue;
+      if (!t.pointer) {
+        ++scalars.all;
+        const bool float_right = t.dtype.starts_with('f') ? a.dtype == t.dtype : !a.dtype.starts_with('f');
+        scalars.right += float_right;
+        EXPECT_TRUE(float_right || a.confidence != Confidence::High)
+            << name << " " << a.field.name << ": " << a.dtype;
+        continue;
+      }
       const bool right = a.role == t.role && a.dtype == t.dtype;
       ++count.all;
       count.right += right;
-      if (test::full_run())
-        fmt::print("| {} | {} | {} {} | {} {} | {} |{}\n", name, t.buffer, oracle::name(t.role), t.dtype,
-                   oracle::name(a.role), a.dtype, infer::name(a.confidence), right ? "" : " wrong |");
+      Row& row = rows[name];
+      ++row.types.all;
+      row.types.right += right;
+      row.sure += right && a.confidence == Confidence::High;
+      if (!right)
+        row.remarks.push_back(fmt::format("{} is {} {}, not {} {} ({} confidence)", t.buffer,
+                                          oracle::name(t.role), t.dtype, oracle::name(a.role), a.dtype,
+                                          infer::name(a.confidence)));
       EXPECT_TRUE(right || a.confidence != Confidence::High)
           << name << " " << t.buffer << ": " << oracle::name(a.role) << " " << a.dtype
           << " with high confidence, is " << oracle::name(t.role) << " " << t.dtype;
     }
   }
   fmt::print("without hints: {} of {} pointer arguments right\n", count.right, count.all);
+  fmt::print("scalars told to be floats or integers: {} of {} right\n", scalars.right, scalars.all);
   EXPECT_GE(count.right * 10, count.all * 9);
 }
 
@@ -79,7 +116,7 @@ std::map<std::string, std::string> given_values(const SuiteTruth& truth, const s
 
 // As large as the buffer, or as far as K0 reaches in it; where the contents of another buffer decide that,
 // they are not known.
-TEST(InferSuite, ExtentsWithScalarsAndGridGiven) {
+TEST_F(InferSuite, ExtentsWithScalarsAndGridGiven) {
   Count count;
   size_t by_contents = 0, whole = 0;
   for (const std::string shape : {"tiny", "odd"})
@@ -104,11 +141,15 @@ TEST(InferSuite, ExtentsWithScalarsAndGridGiven) {
         whole += a.touched.end == bytes;
         const bool right = a.touched.begin == 0 && (a.touched.end == bytes || a.touched.end == t.touched);
         count.right += right;
+        Count& of_shape = rows[name].extents[shape];
+        ++of_shape.all;
+        of_shape.right += right;
         const bool free = !right && !a.placed_by.empty();
         by_contents += free;
         if (!right || a.touched.end != bytes)
-          fmt::print("{} {} {}: {} of {} bytes, K0 reaches {}{}\n", name, shape, t.buffer, a.touched.end,
-                     bytes, t.touched, free ? fmt::format(", by what {} holds", a.placed_by.front()) : "");
+          rows[name].remarks.push_back(
+              fmt::format("{} {}: {} of {} bytes, K0 reaches {}{}", shape, t.buffer, a.touched.end, bytes,
+                          t.touched, free ? fmt::format(", by what {} holds", a.placed_by.front()) : ""));
         EXPECT_TRUE(right || free) << name << " " << shape << " " << t.buffer << ": " << a.touched.end
                                    << " of " << bytes << " bytes, K0 reaches " << t.touched;
       }
@@ -118,14 +159,14 @@ TEST(InferSuite, ExtentsWithScalarsAndGridGiven) {
 }
 
 // What is in a buffer of indices is not for probes to find out, but it can be given.
-TEST(InferSuite, TheTableOfRopeFollowsItsPositions) {
+TEST_F(InferSuite, TheTableOfRopeFollowsItsPositions) {
   const auto truth = suite_truth("llm_rope", "gfx942", "tiny");
   ASSERT_TRUE(truth) << truth.error().message;
   InferOptions options;
   options.grid = truth->grid;
   options.values = given_values(*truth, "llm_rope", "tiny");
-  const uint64_t rows = truth->arguments[2].bytes / (128 * sizeof(float));
-  options.values["positions"] = fmt::format("{}", rows - 1);
+  const uint64_t positions = truth->arguments[2].bytes / (128 * sizeof(float));
+  options.values["positions"] = fmt::format("{}", positions - 1);
   const auto inferred = infer_launch(truth->object, options);
   ASSERT_TRUE(inferred) << inferred.error().message;
   EXPECT_EQ(inferred->arguments[2].bytes(), truth->arguments[2].bytes);
