@@ -123,6 +123,7 @@ class Verify {
                set_.cases.size() == 1 ? "" : "s", good);
     const auto sampled = std::ranges::count_if(cases_, [](const CaseReport& c) { return !c.sample.empty(); });
     if (sampled != 0) fmt::print(", {} by sampled workgroups", sampled);
+    if (cases_.size() < set_.cases.size()) fmt::print(", {} not run", set_.cases.size() - cases_.size());
     fmt::print("\n");
   }
 

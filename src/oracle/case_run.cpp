@@ -1,6 +1,7 @@
 #include "oracle/case_run.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace asmevo::oracle {
 
@@ -24,10 +25,16 @@ Result<CaseRun> run_case(const Case& c, const std::shared_ptr<const Subject>& su
   return result;
 }
 
-bool CaseRun::wrote_near(uint64_t address, uint64_t bytes) const {
+uint64_t CaseRun::next_written(uint64_t address) const {
   const auto end = [](const AddressSpace::Range& r) { return r.address + r.size; };
   const auto at = std::ranges::upper_bound(written, address, std::less{}, end);
-  return at != written.end() && at->address < address + bytes;
+  return at == written.end() ? std::numeric_limits<uint64_t>::max() : std::max(address, at->address);
+}
+
+NextTouched next_written(const CaseRun& a, const CaseRun& b, uint64_t address) {
+  return [&a, &b, address](uint64_t offset) {
+    return std::min(a.next_written(address + offset), b.next_written(address + offset)) - address;
+  };
 }
 
 ReadBytes reader(const AddressSpace& memory, uint64_t address) {

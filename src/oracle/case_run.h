@@ -21,11 +21,16 @@ struct CaseRun {
   device::LaunchOutcome outcome;
   std::vector<emulator::AddressSpace::Range> written; // pages, by address
   emulator::AddressSpace& memory() const { return device->memory(); }
-  bool wrote_near(uint64_t address, uint64_t bytes) const;
+  /// The first byte from `address` on in a page that was written; the last address: none.
+  uint64_t next_written(uint64_t address) const;
+  bool wrote_near(uint64_t address, uint64_t bytes) const { return next_written(address) < address + bytes; }
 };
 
 /// BadInput: what the case asks for is not what the code object can do. Many may run at once.
 Result<CaseRun> run_case(const Case&, const std::shared_ptr<const Subject>&, const CaseRunOptions&);
+
+/// Of what starts at `address`: what either of two runs may have touched.
+NextTouched next_written(const CaseRun& a, const CaseRun& b, uint64_t address);
 
 /// Bytes of `memory` from `address` on; it must outlive the reader.
 ReadBytes reader(const emulator::AddressSpace& memory, uint64_t address);

@@ -153,11 +153,33 @@ struct Sums {
   }
 };
 
+// Which parts of a buffer need looking at.
+class Touched {
+ public:
+  Touched(const Layout& layout, const NextTouched& next) : layout_(layout), next_(next) {}
+
+  bool any(uint64_t offset, uint64_t bytes) const { return !next_ || next_(offset) < offset + bytes; }
+  /// The first element from `element` on that may be touched and stands a multiple of `step` behind it; some
+  /// element beyond the last where there is none.
+  uint64_t skip(uint64_t element, uint64_t step) const {
+    const unsigned bits = layout_.type().bits;
+    if (!next_ || !layout_.dense() || element >= layout_.count()) return element;
+    const uint64_t at = next_(element * bits / 8);
+    if (at >= layout_.bytes()) return layout_.count();
+    const uint64_t touched = at * 8 / bits;
+    return touched <= element ? element : element + (touched - element) / step * step;
+  }
+
+ private:
+  const Layout& layout_;
+  const NextTouched& next_;
+};
+
 class Comparer {
  public:
   Comparer(const Layout& layout, const Compared& what, Rule rule)
       : layout_(layout.type().bits > 64 ? bytewise(layout) : layout), what_(what), rule_(rule),
-        type_(layout_.type()), reader_(layout_), decoder_(type_),
+        type_(layout_.type()), reader_(layout_), decoder_(type_), touched_(layout_, what.next_touched),
         scale_(layout.type().bits > 64 ? layout.type().bits / 8 : 1) {}
 
   Result<BufferComparison> run() {
@@ -166,9 +188,9 @@ class Comparer {
     ASMEVO_TRY(const bool same, all_the_same());
     if (same) return result_;
     result_ = {};
-    const uint64_t rows_at_once = rows_in_block();
-    for (uint64_t first = 0; first < count; first += row * rows_at_once)
-      ASMEVO_CHECK(rows(first, std::min(row * rows_at_once, count - first)));
+    const uint64_t whole = row * rows_in_block();
+    for (uint64_t first = touched_.skip(0, whole); first < count; first = touched_.skip(first + whole, whole))
+      ASMEVO_CHECK(rows(first, std::min(whole, count - first)));
     finish();
     return result_;
   }
@@ -184,11 +206,13 @@ class Comparer {
     if (!reader_.rows_are_compact()) return false;
     const uint64_t whole = layout_.row() * rows_in_block();
     std::vector<uint8_t> a, b;
-    for (uint64_t first = 0; first < layout_.count(); first += whole)
-      for (uint64_t at = first; at < std::min(first + whole, layout_.count()); at += block_elements) {
+    for (uint64_t first = touched_.skip(0, whole); first < layout_.count();
+         first = touched_.skip(first + whole, whole))
+      for (uint64_t at = first; at < std::min(first + whole, layout_.count());
+           at = touched_.skip(at + block_elements, block_elements)) {
         const uint64_t n = std::min(block_elements, std::min(first + whole, layout_.count()) - at);
         const auto [offset, bytes] = reader_.range(at, n);
-        if (what_.touched && !what_.touched(offset, bytes)) continue;
+        if (!touched_.any(offset, bytes)) continue;
         a.resize(bytes), b.resize(bytes);
         ASMEVO_CHECK(what_.k0(offset, a));
         ASMEVO_CHECK(what_.candidate(offset, b));
@@ -213,7 +237,7 @@ class Comparer {
     if (type_.is_float()) {
       ASMEVO_TRY(rms, rms_of_long_row(first, count));
     }
-    for (uint64_t at = 0; at < count; at += block_elements) {
+    for (uint64_t at = skip_in_row(first, 0); at < count; at = skip_in_row(first, at + block_elements)) {
       const uint64_t n = std::min(block_elements, count - at);
       ASMEVO_TRY(const bool any, load(first + at, n));
       if (!any) continue;
@@ -224,9 +248,12 @@ class Comparer {
   }
 
   bool touched(uint64_t first, uint64_t count) const {
-    if (!what_.touched) return true;
     const auto [offset, bytes] = reader_.range(first, count);
-    return what_.touched(offset, bytes);
+    return touched_.any(offset, bytes);
+  }
+  // Of a row that starts at `first`: the next block from `at` on.
+  uint64_t skip_in_row(uint64_t first, uint64_t at) const {
+    return touched_.skip(first + at, block_elements) - first;
   }
 
   Result<bool> load(uint64_t first, uint64_t count) {
@@ -261,7 +288,7 @@ class Comparer {
   Result<double> rms_of_long_row(uint64_t first, uint64_t count) {
     Sums sums;
     uint64_t seen = 0;
-    for (uint64_t at = 0; at < count; at += block_elements) {
+    for (uint64_t at = skip_in_row(first, 0); at < count; at = skip_in_row(first, at + block_elements)) {
       const uint64_t n = std::min(block_elements, count - at);
       if (!touched(first + at, n)) continue;
       resize(n);
@@ -406,6 +433,7 @@ class Comparer {
   const ElementType& type_;
   CodeReader reader_;
   Decoder decoder_;
+  Touched touched_;
   uint64_t scale_; // indices of layout_ to those asked about
   BufferComparison result_;
   Sums sums_;
@@ -437,17 +465,19 @@ Result<BufferComparison> compare(const Layout& layout, const Compared& what, Rul
 }
 
 Result<uint64_t> widen(Spread& spread, const Layout& given, const ReadBytes& k0, const ReadBytes& other,
-                       const std::function<bool(uint64_t, uint64_t)>& touched) {
+                       const NextTouched& next_touched) {
   const Layout layout = given.type().bits > 64 ? bytewise(given) : given;
   CodeReader reader(layout);
+  const Touched touched(layout, next_touched);
   const uint64_t row = layout.row(), whole = layout.dense() ? layout.count() : row;
   std::vector<uint64_t> a, b;
   uint64_t found = 0;
   for (uint64_t start = 0; start < layout.count(); start += whole)
-    for (uint64_t at = 0; at < whole; at += block_elements) {
-      const uint64_t first = start + at, n = std::min(block_elements, whole - at);
+    for (uint64_t first = touched.skip(start, block_elements); first < start + whole;
+         first = touched.skip(first + block_elements, block_elements)) {
+      const uint64_t n = std::min(block_elements, start + whole - first);
       const auto [offset, bytes] = reader.range(first, n);
-      if (touched && !touched(offset, bytes)) continue;
+      if (!touched.any(offset, bytes)) continue;
       a.resize(n), b.resize(n);
       ASMEVO_CHECK(reader.read(k0, first, a));
       ASMEVO_CHECK(reader.read(other, first, b));

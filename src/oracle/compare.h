@@ -29,14 +29,17 @@ inline constexpr uint64_t most_ulps = 2;
 /// Bytes of a buffer from `offset` on.
 using ReadBytes = std::function<Status(uint64_t offset, std::span<uint8_t> into)>;
 
+/// The first byte from `offset` on that a run may have touched; beyond the buffer: there is none. Large
+/// buffers of which little is written are then no work. Empty: all bytes.
+using NextTouched = std::function<uint64_t(uint64_t offset)>;
+
 /// Elements that K0 does not always leave the same, and between which values (decoded).
 using Spread = std::unordered_map<uint64_t, std::pair<double, double>>;
 
 struct Compared {
   ReadBytes k0, candidate;
-  ReadBytes before; // what was there at first
-  /// False: neither run has touched these bytes, so that nobody need look at them. Empty: all are looked at.
-  std::function<bool(uint64_t offset, uint64_t bytes)> touched;
+  ReadBytes before;         // what was there at first
+  NextTouched next_touched; // by either run: nobody need look at the rest
   /// Whether a run wrote any of these bytes. Empty: it wrote what has changed, which is true of poisoned
   /// memory; see `doubtful`.
   std::function<bool(uint64_t offset, uint64_t bytes)> k0_wrote, candidate_wrote;
@@ -83,7 +86,7 @@ Result<BufferComparison> compare(const Layout&, const Compared&, Rule rule);
 /// Adds to `spread` the elements in which `other` is not what `k0` is, between the values of both; gives the
 /// number of elements that differ. Unsupported: more than ten million.
 Result<uint64_t> widen(Spread& spread, const Layout&, const ReadBytes& k0, const ReadBytes& other,
-                       const std::function<bool(uint64_t, uint64_t)>& touched);
+                       const NextTouched& next_touched);
 
 /// Whether `index` bucket of the histogram a distance belongs to.
 size_t ulp_bucket(uint64_t ulps);

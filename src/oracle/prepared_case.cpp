@@ -100,11 +100,8 @@ Status PreparedCase::run_again(const PrepareOptions& options) {
 Status PreparedCase::widen_by(const CaseRun& again) {
   for (size_t v = 0; v < case_.views.size(); ++v) {
     const CaseView& view = case_.views[v];
-    const auto touched = [&](uint64_t offset, uint64_t bytes) {
-      return left_.wrote_near(view.address + offset, bytes) || again.wrote_near(view.address + offset, bytes);
-    };
     ASMEVO_CHECK(widen(spreads_[v], view.layout, reader(left_.memory(), view.address),
-                       reader(again.memory(), view.address), touched));
+                       reader(again.memory(), view.address), next_written(left_, again, view.address)));
   }
   return each_other_byte(left_, again, [&](uint64_t address, uint8_t a, uint8_t b, uint8_t) {
     auto& range = opaque_spread_.try_emplace(address, a, a).first->second;

@@ -78,10 +78,7 @@ class CaseVerifier {
     what.k0 = reader(k0_.left().memory(), view.address);
     what.candidate = reader(candidate_.memory(), view.address);
     what.before = reader(*case_.before, view.address);
-    what.touched = [&](uint64_t offset, uint64_t bytes) {
-      return k0_.left().wrote_near(view.address + offset, bytes) ||
-             candidate_.wrote_near(view.address + offset, bytes);
-    };
+    what.next_touched = next_written(k0_.left(), candidate_, view.address);
     const auto wrote = [&view](const WriteRecorder* writes) {
       return [writes, first = view.address](uint64_t offset, uint64_t bytes) {
         return writes->wrote(first + offset, bytes);
