@@ -27,7 +27,8 @@ struct Case {
   std::vector<CaseView> views; // memory that none covers is opaque bytes
   /// What K0 left there where it was recorded; null: K0 is run to find out.
   std::shared_ptr<const emulator::AddressSpace> after;
-  std::string object_hash;                         // of the code object it was made with
+  std::string object_hash; // of the code object it was made with
+  bool made_up = false;    // nobody gave it: where K0 does not always leave the same, it says nothing
   std::vector<std::shared_ptr<GuardWatch>> guards; // shared by all cases of a launch
 };
 

@@ -162,6 +162,9 @@ struct Made {
   bool reads_guards() const {
     return std::ranges::any_of(cases, [](const auto& c) { return !c->guard_reads().empty(); });
   }
+  bool always_the_same() const {
+    return std::ranges::all_of(cases, [](const auto& c) { return c->always_the_same(); });
+  }
 };
 
 class Maker {
@@ -221,6 +224,7 @@ class Maker {
     const bool first = !r.made_up() && r.seed % held_back_seeds == 0 && r.shape != search_shape;
     if (!first) prepare.schedules = std::min(prepare.schedules, some);
     for (Case& c : cases) {
+      c.made_up = r.made_up();
       ASMEVO_TRY(auto prepared, PreparedCase::make(std::move(c), k0_, prepare));
       made.cases.push_back(std::move(prepared));
     }
@@ -248,9 +252,12 @@ class Maker {
 
   Result<CaseSet> collect() {
     CaseSet set;
-    bool guards_are_read = false; // by K0 with what the file says
+    bool guards_are_read = false, always_the_same = true; // by K0 with what the file says
     for (size_t i = 0; i < recipes_.size(); ++i)
-      guards_are_read |= !recipes_[i].made_up() && made_[i].reads_guards();
+      if (!recipes_[i].made_up()) {
+        guards_are_read |= made_[i].reads_guards();
+        always_the_same &= made_[i].always_the_same();
+      }
     std::map<std::string, bool> influence;
     for (size_t i = 0; i < recipes_.size(); ++i) {
       Made& m = made_[i];
@@ -258,6 +265,8 @@ class Maker {
       if (m.error) m.left_out = m.error->message;
       if (m.left_out.empty() && recipes_[i].made_up() && !guards_are_read && m.reads_guards())
         m.left_out = "K0: memory beyond its buffers was read";
+      if (m.left_out.empty() && recipes_[i].made_up() && always_the_same && !m.always_the_same())
+        m.left_out = "K0 does not always leave the same";
       if (!m.left_out.empty()) {
         set.left_out.push_back(fmt::format("{}: {}", recipes_[i].name, m.left_out));
         continue;

@@ -26,7 +26,8 @@ Result<std::shared_ptr<const PreparedCase>> PreparedCase::make(Case c, std::shar
 
 Status PreparedCase::prepare(const PrepareOptions& options) {
   const uint64_t workgroups = case_.shape.workgroup_count();
-  if (options.sample != 0 && workgroups > options.sample) {
+  sample_ = options.workgroups;
+  if (sample_.empty() && options.sample != 0 && workgroups > options.sample) {
     ASMEVO_CHECK(check_sampled(*k0_, case_));
     sample_ = sample_workgroups(case_.shape.workgroups(), options.sample, options.seed);
   }

@@ -16,7 +16,8 @@ struct PrepareOptions {
   unsigned schedules = 8;   // runs of K0 in all; where it leaves different things, 8 at least
   /// Of more workgroups, so many are run, the same ones of K0 and candidates; 0: always all.
   uint64_t sample = 0;
-  uint64_t seed = 0; // of the sample, and of K0's orders of waves
+  std::vector<uint64_t> workgroups = {}; // just these, in place of a sample
+  uint64_t seed = 0;                     // of the sample, and of K0's orders of waves
   unsigned threads = 0;
   uint64_t most_instructions = uint64_t{1} << 32; // of a workgroup of K0
 };

@@ -83,8 +83,8 @@ Result<LongRun> LongRun::make(const Bench& bench) {
   LongRun made;
   oracle::CaseSetOptions options;
   options.held_back = true;
-  options.seeds = 6;
-  options.joint_sizes = 300;
+  options.seeds = 5;
+  options.joint_sizes = 160;
   ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(bench.launch, bench.k0, options));
   for (const auto& c : set.cases)
     if (c->dispatch().kernel == bench.kernel) made.cases_.push_back(c);
@@ -95,7 +95,7 @@ LongRun::Differences LongRun::try_edit(const Bench& bench, const program::Edit& 
   Differences result;
   const auto candidate = build(bench, edit);
   if (!candidate) return result;
-  const auto reports = oracle::verify_cases(cases_, *candidate);
+  const auto reports = oracle::verify_cases(cases_, *candidate, {.threads = 1});
   if (!reports) return {true, true, reports.error().message};
   for (const oracle::CaseReport& r : *reports) {
     for (const oracle::ViewReport& b : r.buffers)

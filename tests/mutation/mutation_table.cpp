@@ -5,6 +5,7 @@
 //   mutation_table [KERNEL...]            all kernels where none is named
 //
 // The lines below the table are also written to stderr as they come.
+#include "base/parallel.h"
 #include "mutation/campaign.h"
 #include "mutation/fixed.h"
 #include "mutation/lens.h"
@@ -101,36 +102,40 @@ class KernelRow {
         mutation::semantic_mutants(*bench_.k0, bench_.kernel, mutation::fixed_seed, mutation::semantic_count);
     const std::vector<Verdict> verdicts = judge_all(bench_, mutants);
     counts_.all = mutants.size();
+    std::vector<Mutant> survivors;
     for (size_t i = 0; i < mutants.size(); ++i) {
       const Verdict& v = verdicts[i];
       if (v.accepted())
-        survived(mutants[i]);
+        survivors.push_back(mutants[i]);
       else if (!v.at_case.empty())
         ++(v.near_reference ? counts_.run : counts_.reference);
       else
         ++counts_.check;
       if (!v.accepted()) reject_seconds_.push_back(v.seconds);
     }
+    look_into(survivors);
   }
 
-  void survived(const Mutant& m) {
-    if (!long_run_) {
-      auto made = LongRun::make(bench_);
-      if (!made) {
-        lines_.push_back(fmt::format("{}: {}", bench_.name, made.error().message));
-        return;
-      }
-      long_run_ = *std::move(made);
+  void look_into(const std::vector<Mutant>& survivors) {
+    const auto long_run = LongRun::make(bench_);
+    if (!long_run) {
+      lines_.push_back(fmt::format("{}: {}", bench_.name, long_run.error().message));
+      return;
     }
-    const LongRun::Differences more = long_run_->try_edit(bench_, m.edit(bench_.kernel));
-    ++(more.rejected ? counts_.missed : more.different ? counts_.close : counts_.same);
-    lines_.push_back(fmt::format("{} {} {} {}: {} -> {}: {}; {}",
-                                 more.rejected    ? "missed"
-                                 : more.different ? "close"
-                                                  : "same",
-                                 bench_.name, name(m.op), m.at.text(), m.before,
-                                 m.after.empty() ? "(dropped)" : m.after,
-                                 mutation::look_at(bench_, m).describe(), more.text));
+    std::vector<LongRun::Differences> found(survivors.size());
+    std::vector<std::string> looks(survivors.size());
+    parallel_for(survivors.size(), 0, [&](size_t i, unsigned) {
+      found[i] = long_run->try_edit(bench_, survivors[i].edit(bench_.kernel));
+      looks[i] = mutation::look_at(bench_, survivors[i]).describe();
+    });
+    for (size_t i = 0; i < survivors.size(); ++i) {
+      const Mutant& m = survivors[i];
+      ++(found[i].rejected ? counts_.missed : found[i].different ? counts_.close : counts_.same);
+      const char* what = found[i].rejected ? "missed" : found[i].different ? "close" : "same";
+      lines_.push_back(fmt::format("{} {} {} {}: {} -> {}: {}; {}", what, bench_.name, name(m.op),
+                                   m.at.text(), m.before, m.after.empty() ? "(dropped)" : m.after, looks[i],
+                                   found[i].text));
+    }
   }
 
   void timing() {
@@ -176,7 +181,6 @@ class KernelRow {
   size_t timing_ = 0, timing_rejected_ = 0, rewrites_ = 0, accepted_ = 0;
   double accept_seconds_ = 0;
   std::vector<double> reject_seconds_;
-  std::optional<LongRun> long_run_;
 };
 
 void print_totals(const Totals& t) {

@@ -266,8 +266,8 @@ TEST(Verify, IntegerOutputsAreComparedToTheBit) {
   EXPECT_EQ(r.buffer, "bins");
 }
 
-TEST(Verify, WhatK0DoesNotAlwaysLeaveIsReportedAndTolerated) {
-  // Every wave draws a ticket and stores it: the order of waves shows.
+// Every wave draws a ticket and stores it: the order of waves shows.
+Bytes with_tickets() {
   const Bytes plain = sample_bytes("saxpy");
   const std::string store = find(plain, "saxpy", "global_store_dword");
   const std::string ticket = "v_mov_b32_e32 v4, 1.0\\n"
@@ -278,8 +278,11 @@ TEST(Verify, WhatK0DoesNotAlwaysLeaveIsReportedAndTolerated) {
                              "v_add_f32_e32 v5, v5, v4\\n"
                              "global_store_dword v[2:3], v5, off offset:3996\\n"
                              "s_waitcnt vmcnt(0)";
-  const Bytes k0 = edited(plain, "saxpy", insert(store, ticket));
-  const auto original = subject(k0);
+  return edited(plain, "saxpy", insert(store, ticket));
+}
+
+TEST(Verify, WhatK0DoesNotAlwaysLeaveIsReportedAndTolerated) {
+  const auto original = subject(with_tickets());
   const std::string one_group = replaced(saxpy, "grid = 4", "grid = 1");
   const auto cases = cases_of(one_group, original);
   const auto report = verify_case(cases.front(), original, original, {.schedules = 8});
@@ -328,6 +331,22 @@ TEST(VerifyCases, StopAtTheFirstThatFailsOnAnyNumberOfThreads) {
     EXPECT_EQ(reports->at(3).outcome, Outcome::Equivalent);
     EXPECT_EQ(reports->back().outcome, Outcome::Divergent);
     EXPECT_EQ(verify_cases(cases, original, {.threads = threads})->size(), 8U);
+  }
+}
+
+// What nobody would launch says nothing where K0 itself cannot make up its mind.
+TEST(VerifyCases, MadeUpCasesCountOnlyWhereK0IsAlwaysTheSame) {
+  const auto original = subject(with_tickets());
+  Case c = cases_of(replaced(saxpy, "grid = 4", "grid = 1"), original).front();
+  for (const bool made_up : {false, true}) {
+    c.made_up = made_up;
+    const auto prepared = PreparedCase::make(c, original, {.schedules = 1});
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    const auto reports = verify_cases({*prepared}, original);
+    ASSERT_TRUE(reports) << reports.error().message;
+    EXPECT_EQ(reports->back().outcome, made_up ? Outcome::Equivalent : Outcome::Divergent);
+    if (!made_up) continue;
+    EXPECT_THAT(reports->back().notes, ::testing::Contains(HasSubstr("says nothing")));
   }
 }
 
