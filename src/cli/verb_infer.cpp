@@ -25,13 +25,15 @@ Result<std::array<T, 3>> three_numbers(std::string_view option, std::string_view
   std::array<T, 3> numbers{1, 1, 1};
   const std::string_view all = text;
   for (size_t d = 0; d < 3; ++d) {
-    const size_t comma = std::min(text.find(','), text.size());
-    const auto parsed = std::from_chars(text.data(), text.data() + comma, numbers[d]);
-    const bool whole = comma != 0 && parsed.ec == std::errc{} && parsed.ptr == text.data() + comma;
-    if (!whole || numbers[d] == 0 || (d == 2 && comma != text.size()))
+    const std::string_view digits = text.substr(0, text.find(','));
+    const char* const end = digits.data() + digits.size();
+    const auto parsed = std::from_chars(digits.data(), end, numbers[d]);
+    const bool last = digits.size() == text.size();
+    if (digits.empty() || parsed.ec != std::errc{} || parsed.ptr != end || numbers[d] == 0 ||
+        (d == 2 && !last))
       return bad_input("{}: '{}' is not like 16 or 16,2,1", option, printable(all));
-    if (comma == text.size()) break;
-    text.remove_prefix(comma + 1);
+    if (last) break;
+    text.remove_prefix(digits.size() + 1);
   }
   return numbers;
 }

@@ -24,6 +24,9 @@ constexpr uint64_t large_value_share = 8; // of the instructions that others may
 constexpr double float_value = 0.125;
 // Of a workgroup in one probe. A kernel that works on sizes of 64 needs some ten thousand.
 constexpr uint64_t default_instructions = 2'000'000;
+// What a probe may cost in memory, which sizes that make no sense would exceed: of one that explores, and of
+// the last ones, which decide extents.
+constexpr size_t exploring_pages = 10'000, last_pages = 100'000;
 constexpr uint64_t most_workgroups = 16; // tried in each direction
 constexpr size_t most_varied = 24;       // scalars
 
@@ -51,7 +54,7 @@ class Inferrer {
  public:
   Inferrer(const InferOptions& options, isa::Gfx gfx) : options_(options), gfx_(gfx) {}
 
-  Status open(std::shared_ptr<const codeobject::CodeObject>, const codeobject::Kernel&);
+  Status open(const std::shared_ptr<const codeobject::CodeObject>&, const codeobject::Kernel&);
   Result<Inference> run();
 
  private:
@@ -89,6 +92,7 @@ class Inferrer {
 
 Status Inferrer::choose_workgroup(const codeobject::KernelMetadata* metadata) {
   setup_.dynamic_lds = options_.dynamic_lds;
+  setup_.most_pages = exploring_pages;
   setup_.most_instructions =
       options_.most_instructions != 0 ? options_.most_instructions : default_instructions;
   if (options_.grid) setup_.workgroups = *options_.grid;
@@ -134,7 +138,7 @@ Status Inferrer::pin() {
   return {};
 }
 
-Status Inferrer::open(std::shared_ptr<const codeobject::CodeObject> object,
+Status Inferrer::open(const std::shared_ptr<const codeobject::CodeObject>& object,
                       const codeobject::Kernel& kernel) {
   kernel_ = kernel.name;
   ASMEVO_TRY(fields_, KernargFields::of(*object, kernel));
@@ -223,7 +227,12 @@ RegionContents Inferrer::contents_of(unsigned region) const {
 
 void Inferrer::set_contents() {
   setup_.contents.clear();
-  for (unsigned r = 0; r < fields_.regions(); ++r) setup_.contents[r] = contents_of(r);
+  for (unsigned r = 0; r < fields_.regions(); ++r) {
+    RegionContents c = contents_of(r);
+    const bool zeros =
+        c.init.kind == oracle::InitKind::Constant && c.init.whole_first == 0 && c.init.first == 0;
+    if (!zeros) setup_.contents[r] = std::move(c); // memory starts as zeros without
+  }
 }
 
 size_t touched_regions(const Observations& seen, bool written) {
@@ -340,6 +349,7 @@ Status Inferrer::choose_grid() {
 // Index buffers hold zeros, or 0, 1, 2, ... where that makes the kernel reach further by whole blocks, or
 // nowhere else.
 Status Inferrer::settle_indices(Inference& result) {
+  setup_.most_pages = last_pages;
   const auto one = [&](bool counting) -> Result<ProbeRun> {
     indices_count_ = counting;
     set_contents();
@@ -429,7 +439,8 @@ Result<Inference> Inferrer::run() {
   say_what_is_missing(result);
   say_what_never_ran(result);
   std::vector<RegionContents> contents;
-  for (unsigned r = 0; r < fields_.regions(); ++r) contents.push_back(setup_.contents.at(r));
+  contents.reserve(fields_.regions());
+  for (unsigned r = 0; r < fields_.regions(); ++r) contents.push_back(contents_of(r));
   result.spec = draft_of(result, contents, fields_, options_.dynamic_lds);
   return result;
 }
@@ -445,7 +456,7 @@ std::string_view name(Confidence c) {
   return "";
 }
 
-Result<Inference> infer_launch(std::shared_ptr<const codeobject::CodeObject> object,
+Result<Inference> infer_launch(const std::shared_ptr<const codeobject::CodeObject>& object,
                                const InferOptions& options) {
   const codeobject::Kernel* kernel = nullptr;
   if (!options.kernel.empty()) {

@@ -65,6 +65,6 @@ struct Inference {
 
 /// BadInput: no such kernel, several and none chosen, options that do not fit it. Unsupported: a kernarg
 /// segment too large to follow.
-Result<Inference> infer_launch(std::shared_ptr<const codeobject::CodeObject>, const InferOptions&);
+Result<Inference> infer_launch(const std::shared_ptr<const codeobject::CodeObject>&, const InferOptions&);
 
 } // namespace asmevo::infer

@@ -59,7 +59,7 @@ Result<ProbeRun> Prober::run(const KernargFields& fields, const ProbeSetup& setu
   std::map<Source, unsigned> pointers;
   for (const KernargField& f : fields.fields())
     if (f.pointer) pointers[static_cast<Source>(f.offset / 4)] = f.region;
-  ProbeObserver observer(std::move(pointers));
+  ProbeObserver observer(std::move(pointers), setup.most_pages);
   auto& options = device_->options();
   options.threads = 1; // what is read before it is written depends on the order of workgroups
   options.most_instructions = setup.most_instructions;

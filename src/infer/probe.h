@@ -21,6 +21,7 @@ struct ProbeSetup {
   uint32_t dynamic_lds = 0;
   std::map<unsigned, RegionContents> contents; // of regions; none: zeros
   uint64_t most_instructions = 0;              // of a workgroup
+  size_t most_pages = 0;                       // of 4 KiB that a run may touch
 };
 
 struct ProbeRun {

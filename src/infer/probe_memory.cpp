@@ -2,6 +2,8 @@
 #include "emulator/memory_access.h"
 #include "infer/probe_observer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace asmevo::infer {
@@ -138,6 +140,15 @@ void ProbeObserver::memory(Wave& wave, const MicroOp& op, const MemoryEvent& e) 
     touch(*region, e.addresses[l], e.bytes, e, plan);
     loaded_ = sets_.unite(loaded_, sets_.of(static_cast<Source>(source::region0 + *region)));
   });
+  if (pages_.size() > most_pages_)
+    wave.fail(
+        {.kind = emulator::FaultKind::Illegal,
+         .pc = op.pc,
+         .lane = -1,
+         .address = 0,
+         .bytes = 0,
+         .write = false,
+         .text = fmt::format("more than {} pages of memory touched: the probe is cut off", most_pages_)});
 }
 
 // A store of less than a register takes a piece of it: the upper half of a float is a bf16.
@@ -161,6 +172,7 @@ Shadow ProbeObserver::narrowed(const Shadow& s, const isa::Instruction& i, unsig
 void ProbeObserver::note_stored(unsigned region, const Plan& plan, bool narrow) {
   const auto to = static_cast<Source>(source::region0 + region);
   std::vector<Shadow> data;
+  data.reserve(plan.data.count);
   for (unsigned k = 0; k < plan.data.count; ++k)
     data.push_back(read(static_cast<isa::RegUnit>(plan.data.first + k)));
   // Integers whose upper halves are constants or signs: 64 bits each.

@@ -121,7 +121,7 @@ void ProbeObserver::plan_memory(const isa::Instruction& i, Plan& plan) const {
       plan.address.push_back({o.reg.first, std::min<uint16_t>(o.reg.count, 2)});
       base_given = true;
       break;
-    case Role::Vaddr: plan.index.push_back(o.reg); break;
+    case Role::Vaddr:
     case Role::Soffset: plan.index.push_back(o.reg); break;
     case Role::Vdata:
     case Role::Sdata:

@@ -25,8 +25,10 @@ inline constexpr uint64_t region_pointer(unsigned region) {
 /// For runs on one thread: what is read before it is written depends on the order of workgroups.
 class ProbeObserver final : public emulator::Observer {
  public:
-  /// `pointers`: the regions that pointers at dwords of the kernarg segment point to.
-  explicit ProbeObserver(std::map<Source, unsigned> pointers) : pointers_(std::move(pointers)) {}
+  /// `pointers`: the regions that pointers at dwords of the kernarg segment point to. A run that touches more
+  /// than `most_pages` pages is ended.
+  ProbeObserver(std::map<Source, unsigned> pointers, size_t most_pages)
+      : pointers_(std::move(pointers)), most_pages_(most_pages) {}
 
   void before(emulator::Wave&, const emulator::MicroOp&) override;
   void memory(emulator::Wave&, const emulator::MicroOp&, const emulator::MemoryEvent&) override;
@@ -102,6 +104,7 @@ class ProbeObserver final : public emulator::Observer {
   void move_lds(emulator::Wave&, const emulator::MicroOp&, const emulator::MemoryEvent&, const Plan&);
 
   std::map<Source, unsigned> pointers_;
+  size_t most_pages_;
   SourceSets sets_;
   Observations seen_;
   std::unordered_map<const isa::Instruction*, std::unordered_map<uint64_t, Plan>> plans_;

@@ -51,7 +51,10 @@ bool takes_upper_halves(uint32_t selector) {
 
 uint64_t ProbeObserver::constant_of(const Wave& wave, const Operand& o) const {
   if (o.reg.count == 0) return o.value;
-  if (isa::is_vector(o.reg.first)) return wave.vectors[o.reg.first].lane[0];
+  if (isa::is_vector(o.reg.first))
+    return isa::is_vgpr(o.reg.first) && o.reg.first < wave.dispatch->allocated_vgprs
+               ? wave.vectors[o.reg.first].lane[0]
+               : 0;
   const unsigned slot = o.reg.first - isa::unit::scalar0;
   return slot < emulator::slot::count ? wave.scalars[slot] : 0;
 }
@@ -311,7 +314,7 @@ bool ProbeObserver::move_lane(const Wave& wave, const isa::Instruction& i, const
 void ProbeObserver::run_alu(const Wave& wave, const MicroOp& op, const Plan& plan) {
   const isa::Instruction& i = *op.instruction;
   if (move_lane(wave, i, plan)) return;
-  if (i.defs.size() == 0 && plan.sources.empty()) return;
+  if (i.defs.empty() && plan.sources.empty()) return;
   const SourceSet all = everything(plan);
   vote_wide_shift(wave, plan);
   if (plan.use.operation == Operation::Compute) vote_sources(plan);

@@ -218,6 +218,27 @@ TEST(InferKernels, EndlessLoopsAreCutOff) {
   EXPECT_THAT(i.missing, Contains(HasSubstr("does not complete")));
 }
 
+// A page further with each turn: neither time nor memory without end.
+TEST(InferKernels, WalksThroughMemoryAreCutOff) {
+  InferOptions options;
+  options.grid = {{1, 1, 1}};
+  options.most_instructions = uint64_t{1} << 40;
+  const Inference i = inferred(R"(
+  v_lshlrev_b32_e32 v1, 12, v0
+  v_mov_b32_e32 v2, 0
+  v_mov_b32_e32 v4, s4
+  v_mov_b32_e32 v5, s5
+  v_add_co_u32_e32 v4, vcc, v4, v1
+  v_addc_co_u32_e32 v5, vcc, 0, v5, vcc
+again:
+  global_load_dword v2, v[4:5], off
+  v_add_co_u32_e32 v4, vcc, 0x40000, v4
+  v_addc_co_u32_e32 v5, vcc, 0, v5, vcc
+  s_branch again)",
+                               options);
+  EXPECT_THAT(i.last_outcome, HasSubstr("the probe is cut off"));
+}
+
 // The text is a launch file that runs, the same every time.
 TEST(InferKernels, TheDraftRuns) {
   const Inference i = inferred(scale);
