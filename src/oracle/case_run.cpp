@@ -7,6 +7,24 @@ namespace asmevo::oracle {
 
 using emulator::AddressSpace;
 
+namespace {
+
+// The guards that nobody has looked into yet, in the memory of one run, by watches of its own.
+Result<std::vector<std::shared_ptr<GuardWatch>>> watch(const Case& c, AddressSpace& memory) {
+  std::vector<std::shared_ptr<GuardWatch>> own;
+  for (const auto& guard : c.guards) {
+    if (guard->touched) continue;
+    const auto& watch = own.emplace_back(std::make_shared<GuardWatch>());
+    watch->what = guard->what;
+    const emulator::RegionInfo region = *memory.region_at(guard->address);
+    memory.unmap(region.address);
+    ASMEVO_CHECK(memory.map(region, canaries(watch)));
+  }
+  return own;
+}
+
+} // namespace
+
 Result<CaseRun> run_case(const Case& c, const std::shared_ptr<const Subject>& subject,
                          const CaseRunOptions& request) {
   device::EmulatorOptions options;
@@ -19,9 +37,14 @@ Result<CaseRun> run_case(const Case& c, const std::shared_ptr<const Subject>& su
   CaseRun result;
   ASMEVO_TRY(result.device, device::EmulatedDevice::create(c.target, options));
   result.memory() = c.before->fork();
+  std::vector<std::shared_ptr<GuardWatch>> guards;
+  if (request.watch_guards) {
+    ASMEVO_TRY(guards, watch(c, result.memory()));
+  }
   ASMEVO_TRY(const auto module, result.device->load(object_of(subject)));
   ASMEVO_TRY(result.outcome, result.device->launch(*module, c.kernel, c.shape, c.arguments));
   result.written = result.memory().written();
+  result.guard_reads = guard_reads(guards);
   return result;
 }
 

@@ -13,6 +13,8 @@ struct CaseRunOptions {
   uint64_t most_instructions = uint64_t{1} << 32;
   std::vector<uint64_t> workgroups; // empty: all
   unsigned threads = 0;
+  bool watch_guards =
+      false; // tell of guards that are looked into, but for those that K0 has looked into before
   std::function<emulator::Observer*(unsigned worker)> observer = {};
 };
 
@@ -20,6 +22,7 @@ struct CaseRun {
   std::unique_ptr<device::EmulatedDevice> device;
   device::LaunchOutcome outcome;
   std::vector<emulator::AddressSpace::Range> written; // pages, by address
+  std::vector<std::string> guard_reads;               // "memory behind buffer 'x' was read"
   emulator::AddressSpace& memory() const { return device->memory(); }
   /// The first byte from `address` on in a page that was written; the last address: none.
   uint64_t next_written(uint64_t address) const;

@@ -61,15 +61,12 @@ Status LaunchMemory::map_guard(uint64_t address, uint64_t bytes, size_t buffer, 
   auto guard = std::make_shared<GuardWatch>();
   guard->what =
       fmt::format("memory {} buffer '{}'", behind ? "behind" : "before", plan_.buffers[buffer].name);
+  guard->address = address;
+  guard->bytes = bytes;
   const std::string name =
       fmt::format("guard {} {}", behind ? "behind" : "before", plan_.buffers[buffer].name);
-  ASMEVO_CHECK(emulated_->allocate_filled(
-      name, bytes,
-      [guard](uint64_t, std::span<uint8_t> page) {
-        guard->touched = true;
-        std::ranges::fill(page, canary_byte);
-      },
-      address, emulator::RegionAccess::Guard));
+  ASMEVO_CHECK(
+      emulated_->allocate_filled(name, bytes, canaries(guard), address, emulator::RegionAccess::Guard));
   own_.push_back(address);
   guards_.push_back(std::move(guard));
   return {};
@@ -310,6 +307,13 @@ Result<std::vector<size_t>> LaunchMemory::changed_inputs() const {
 
 std::vector<std::string> LaunchMemory::guard_reads() const {
   return oracle::guard_reads(guards_);
+}
+
+emulator::PageFill canaries(std::shared_ptr<GuardWatch> guard) {
+  return [guard = std::move(guard)](uint64_t, std::span<uint8_t> page) {
+    guard->touched = true;
+    std::ranges::fill(page, canary_byte);
+  };
 }
 
 std::vector<std::string> guard_reads(const std::vector<std::shared_ptr<GuardWatch>>& guards) {

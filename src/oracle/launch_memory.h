@@ -6,6 +6,7 @@
 #pragma once
 
 #include "device/device.h"
+#include "emulator/address_space.h"
 #include "oracle/launch_plan.h"
 
 #include <atomic>
@@ -20,6 +21,7 @@ namespace asmevo::oracle {
 /// A guard, and whether anybody has looked into it. Emulator only.
 struct GuardWatch {
   std::string what; // "memory behind buffer 'x'"
+  uint64_t address = 0, bytes = 0;
   std::atomic<bool> touched = false;
 };
 
@@ -83,6 +85,9 @@ class LaunchMemory {
   bool host_wrote(size_t buffer, uint64_t offset) const;
   std::vector<std::shared_ptr<GuardWatch>> guards_;
 };
+
+/// Fills a guard with canaries, and notes when somebody looks.
+emulator::PageFill canaries(std::shared_ptr<GuardWatch>);
 
 /// The guards that were looked into, one line each.
 std::vector<std::string> guard_reads(const std::vector<std::shared_ptr<GuardWatch>>&);

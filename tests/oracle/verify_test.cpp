@@ -334,6 +334,16 @@ TEST(VerifyCases, StopAtTheFirstThatFailsOnAnyNumberOfThreads) {
   }
 }
 
+// On a GPU the page behind a buffer may not be there.
+TEST_F(VerifySaxpy, ReadsBeyondABufferAreFaultsUnlessK0DoesThemToo) {
+  const std::string next = "global_load_dword v9, v[2:3], off offset:4\\ns_waitcnt vmcnt(0)";
+  const Bytes further = with(insert(id("global_store_dword"), next));
+  const CaseReport r = verified(saxpy, k0_, further);
+  EXPECT_EQ(r.outcome, Outcome::Fault);
+  EXPECT_THAT(r.text, HasSubstr("memory behind buffer 'x' was read, which K0 does not do"));
+  EXPECT_EQ(verified(saxpy, further, further).outcome, Outcome::Equivalent);
+}
+
 // What nobody would launch says nothing where K0 itself cannot make up its mind.
 TEST(VerifyCases, MadeUpCasesCountOnlyWhereK0IsAlwaysTheSame) {
   const auto original = subject(with_tickets());
