@@ -1,7 +1,7 @@
 // The suite's K0s are frozen: speedups are against these instructions, whatever becomes of sources, options
 // and compilers. kernels/suite/hashes.txt has them by hash; another compiler makes others, of which it says
 // nothing.
-#include "base/hash.h"
+#include "suite/frozen_hash.h"
 #include "suite/suite_fixture.h"
 
 #include <fmt/ranges.h>
@@ -40,19 +40,6 @@ std::string toolchain_of(const codeobject::CodeObject& object) {
   return fmt::format("{}", fmt::join(lines_of(text), "; "));
 }
 
-std::string hash_of(const codeobject::CodeObject& object) {
-  Bytes all;
-  for (const char* name : {".note", ".rodata", ".text"}) {
-    const auto section = object.find_section(name);
-    EXPECT_TRUE(section) << name;
-    if (!section) continue;
-    const ByteSpan contents = object.sections()[*section].contents;
-    append(all, contents.size());
-    all.insert(all.end(), contents.begin(), contents.end());
-  }
-  return content_hash(all);
-}
-
 struct Frozen {
   std::string toolchain, text;
 };
@@ -71,7 +58,7 @@ Result<Frozen> frozen() {
       if (now.toolchain.empty()) now.toolchain = own;
       if (now.toolchain != own)
         return bad_input("{}.{} is by '{}', others are by '{}'", kernel.name, target, own, now.toolchain);
-      lines += fmt::format("{} {}.{}\n", hash_of(object), kernel.name, target);
+      lines += fmt::format("{} {}.{}\n", frozen_hash(object), kernel.name, target);
     }
   now.text = fmt::format("{}toolchain: {}\n{}", head, now.toolchain, lines);
   return now;
