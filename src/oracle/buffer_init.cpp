@@ -155,6 +155,9 @@ uint64_t extreme_code(const ElementType& t, uint64_t choice) {
     const std::array<uint64_t, 5> codes = {is_signed ? all >> 1 : all, is_signed ? top : 0, 0, 1, all};
     return codes[choice % codes.size()];
   }
+  const uint64_t signalling = encode(t, infinity) | 1; // NaN without the quiet bit
+  if (choice % 9 == 8 && t.specials == ElementType::Specials::Ieee && std::isnan(decode(t, signalling)))
+    return signalling;
   const double smallest_normal = std::ldexp(1.0, 1 - t.bias);
   const std::array<double, 8> values = {std::numeric_limits<double>::quiet_NaN(),
                                         infinity,

@@ -74,6 +74,7 @@ class Recipes {
              .seed = options_.seeds + more});
     if (!options_.shape.empty()) return std::move(list_);
     add_sizes(shapes_.front());
+    add_block_ends(shapes_.front());
     for (const std::string& shape : shapes_)
       add_joint_sizes(shape, shape == shapes_.front() ? options_.joint_sizes : options_.joint_sizes / 8);
     if (spec_.shapes.contains(std::string(full_shape)) && shapes_.front() != full_shape) add_full();
@@ -107,24 +108,42 @@ class Recipes {
 
   // All sizes at once. Code for tiles compares every row and column of one with the sizes, each by an
   // instruction of its own: only where a size ends just there does one that is off by one show. So each size
-  // goes through as many numbers in a row as tiles are long, around the shape's, each in steps of its own, so
-  // that they do not go together. Small ones, which count things and not elements, go through fewer.
+  // goes through as many numbers in a row as tiles are long, around the shape's. Steps and ranges have
+  // nothing in common, so that the sizes do not go together, nor their remainders. Small ones, which count
+  // things and not elements, go through fewer.
   void add_joint_sizes(const std::string& shape, unsigned count) {
     if (shape == search_shape) return;
     for (unsigned i = 0; i < count; ++i) {
       std::map<std::string, int64_t> sizes;
-      int64_t step = 1;
+      int64_t number = 0;
       for (const auto& [size, value] : plain_sizes(spec_, shape)) {
         if (value < 2) continue; // more likely a switch than a size
-        const int64_t range = value <= 8 ? 2 * value : value <= 64 ? 32 : std::max<int64_t>(128, count);
+        const int64_t many = std::max<int64_t>(128, count) + (number % 2 == 0 ? -number : number);
+        const int64_t range = value <= 8 ? 2 * value + number % 2 : value <= 64 ? 32 + number % 5 : many;
         const int64_t place =
-            (static_cast<int64_t>(i) * step + static_cast<int64_t>(first_seed_ % 7)) % range;
+            (static_cast<int64_t>(i) * (2 * number + 1) + static_cast<int64_t>(first_seed_ % 7)) % range;
         sizes[size] = std::max<int64_t>(1, value - range / 2) + place;
-        step += 2;
+        ++number;
       }
       if (!sizes.empty())
         add({.name = "", .shape = shape, .sizes = std::move(sizes), .seed = options_.seeds + 2 + i});
     }
+  }
+
+  // One size at the ends of blocks, all others 1, so that it costs little: loops go round many times, and
+  // there are many workgroups in one direction.
+  void add_block_ends(const std::string& shape) {
+    constexpr int64_t first_block = 256, last_block = 16384;
+    std::map<std::string, int64_t> ones;
+    for (const auto& [size, value] : plain_sizes(spec_, shape))
+      if (value > 1) ones[size] = 1;
+    for (const auto& [size, one] : ones)
+      for (int64_t block = first_block; block <= last_block; block *= 2)
+        for (const int64_t off : {-1, 0, 1}) {
+          std::map<std::string, int64_t> sizes = ones;
+          sizes[size] = block + (options_.held_back ? 3 * off : off);
+          add({.name = "", .shape = shape, .sizes = std::move(sizes), .seed = options_.seeds + 1});
+        }
   }
 
   // The corners of the full shape, and of larger ones still, with elements whose numbers need more than 32

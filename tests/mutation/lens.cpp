@@ -40,7 +40,7 @@ class Lens final : public emulator::Observer {
 
   void before(Wave& wave, const MicroOp& op) override {
     const emulator::Launch& launch = wave.workgroup->launch();
-    if (op.pc - launch.bias != address_ || wave.exec() == 0) return;
+    if (op.pc - launch.bias != address_ || (op.instruction->reads_exec && wave.exec() == 0)) return;
     ++look.executions;
     constexpr uint64_t enough = 20'000;
     if (!comparable_ || look.executions > enough) return;

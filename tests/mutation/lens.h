@@ -7,7 +7,7 @@
 namespace asmevo::mutation {
 
 struct Look {
-  uint64_t executions = 0; // with some lane on
+  uint64_t executions = 0; // of vector instructions: with some lane on
   bool comparable = false; // an instruction without memory and branches: the rest is filled in
   uint64_t different = 0;  // of these, gave another result
   std::string describe() const;
