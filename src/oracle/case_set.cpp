@@ -133,7 +133,7 @@ class Recipes {
   // One size at the ends of blocks, all others 1, so that it costs little: loops go round many times, and
   // there are many workgroups in one direction.
   void add_block_ends(const std::string& shape) {
-    constexpr int64_t first_block = 256, last_block = 16384;
+    constexpr int64_t first_block = 256, last_block = 8192;
     std::map<std::string, int64_t> ones;
     for (const auto& [size, value] : plain_sizes(spec_, shape))
       if (value > 1) ones[size] = 1;
