@@ -10,17 +10,29 @@ namespace asmevo::emulator {
 
 namespace {
 
-// Noise for memory that nobody has written; whole dwords. The loop is made to be vectorised: it runs over
-// 128 KiB for every wave.
+constexpr size_t noise_bytes = size_t{1} << 18, noise_piece = size_t{1} << 14;
+
+const uint8_t* noise() {
+  static const std::vector<uint32_t> made = [] {
+    std::vector<uint32_t> all(noise_bytes / sizeof(uint32_t));
+    for (uint32_t i = 0; i < all.size(); ++i) all[i] = noise_bits(i);
+    return all;
+  }();
+  return reinterpret_cast<const uint8_t*>(made.data());
+}
+
+// Noise for memory that nobody has written; seed 0: zeros. Put together from pieces of one block of noise,
+// since there are 128 KiB of registers to fill for every wave.
 void fill_initial_state(uint8_t* bytes, size_t count, uint64_t seed) {
   if (seed == 0) {
     std::memset(bytes, 0, count);
     return;
   }
-  const auto offset = static_cast<uint32_t>(seed), mask = static_cast<uint32_t>(seed >> 32);
-  for (uint32_t i = 0; i < count / sizeof(uint32_t); ++i) {
-    const uint32_t bits = noise_bits(i + offset) ^ mask;
-    std::memcpy(bytes + size_t{i} * sizeof(bits), &bits, sizeof(bits));
+  RandomStream random(seed);
+  for (size_t at = 0; at < count; at += noise_piece) {
+    const size_t piece = std::min(noise_piece, count - at);
+    const size_t from = random.below((noise_bytes - noise_piece) / sizeof(uint32_t)) * sizeof(uint32_t);
+    std::memcpy(bytes + at, noise() + from, piece);
   }
 }
 

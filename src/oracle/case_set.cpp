@@ -17,8 +17,9 @@ constexpr std::string_view full_shape = "full"; // what times are taken at: too 
 constexpr std::string_view search_shape = "search";
 constexpr uint64_t held_back_seeds = 1'000'000; // where the held-back set's seeds start
 constexpr size_t most_made_up_sizes = 64;
-constexpr uint64_t most_enlarged = 1'000'000; // instructions of a workgroup of a shape larger than that
-constexpr uint64_t full_sample = 2;           // workgroups of the full shape: the corners
+constexpr uint64_t most_made_up_workgroups = 1024; // more would cost more than all other cases
+constexpr uint64_t most_enlarged = 1'000'000;      // instructions of a workgroup of a shape larger than that
+constexpr uint64_t full_sample = 2;                // workgroups of the full shape: the corners
 
 // Small ones first: they show most mistakes, and soon.
 std::vector<std::string> shapes_of(const LaunchSpec& spec, const std::string& wanted) {
@@ -133,12 +134,11 @@ class Recipes {
   // One size at the ends of blocks, all others 1, so that it costs little: loops go round many times, and
   // there are many workgroups in one direction.
   void add_block_ends(const std::string& shape) {
-    constexpr int64_t first_block = 256, last_block = 8192;
     std::map<std::string, int64_t> ones;
     for (const auto& [size, value] : plain_sizes(spec_, shape))
       if (value > 1) ones[size] = 1;
     for (const auto& [size, one] : ones)
-      for (int64_t block = first_block; block <= last_block; block *= 2)
+      for (const int64_t block : {512, 2048, 8192})
         for (const int64_t off : {-1, 0, 1}) {
           std::map<std::string, int64_t> sizes = ones;
           sizes[size] = block + (options_.held_back ? 3 * off : off);
@@ -244,6 +244,10 @@ class Maker {
     if (!first) prepare.schedules = std::min(prepare.schedules, some);
     for (Case& c : cases) {
       c.made_up = r.made_up();
+      if (c.made_up && prepare.sample == 0 && c.shape.workgroup_count() > most_made_up_workgroups) {
+        made.left_out = fmt::format("{} workgroups", c.shape.workgroup_count());
+        return {};
+      }
       ASMEVO_TRY(auto prepared, PreparedCase::make(std::move(c), k0_, prepare));
       made.cases.push_back(std::move(prepared));
     }

@@ -83,8 +83,8 @@ Result<LongRun> LongRun::make(const Bench& bench) {
   LongRun made;
   oracle::CaseSetOptions options;
   options.held_back = true;
-  options.seeds = 4;
-  options.joint_sizes = 140;
+  options.seeds = 3;
+  options.joint_sizes = 100;
   ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(bench.launch, bench.k0, options));
   for (const auto& c : set.cases)
     if (c->dispatch().kernel == bench.kernel) made.cases_.push_back(c);
