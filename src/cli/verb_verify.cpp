@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <set>
 
 namespace asmevo::cli {
 
@@ -45,6 +46,9 @@ class Verify {
   Result<Answer> run() {
     if (options_.launch.empty() == options_.capture.empty())
       return bad_input("verify: one of --launch and --capture is required");
+    if (!options_.capture.empty() &&
+        (!options_.shape.empty() || !options_.kernel.empty() || options_.held_back))
+      return bad_input("verify: --shape, --kernel and --held-back go with --launch");
     ASMEVO_TRY(verify_.rule, oracle::rule_named(options_.rule));
     verify_.threads = options_.threads;
     verify_.most_instructions = options_.max_steps;
@@ -100,6 +104,12 @@ class Verify {
     ASMEVO_TRY(cases_,
                oracle::verify_cases(set_.cases, candidate_, verify_, [&progress] { progress.step(); }));
     if (!cases_.empty()) outcome_ = cases_.back().outcome;
+    std::set<std::string> launched;
+    for (const auto& c : set_.cases) launched.insert(c->dispatch().kernel);
+    for (const std::string& kernel : static_.changed)
+      if (!launched.contains(kernel))
+        set_.warnings.push_back(
+            fmt::format("kernel '{}' is not K0's and is not launched: nothing of it was tried", kernel));
     return {};
   }
 
@@ -117,12 +127,14 @@ class Verify {
       fmt::print("left out: {} made-up cases that make no sense for K0 (--list says why)\n",
                  set_.left_out.size());
     for (const std::string& text : set_.warnings) fmt::print("warning: {}\n", printable(text, 400));
+    const auto silent = static_cast<size_t>(std::ranges::count(cases_, true, &CaseReport::says_nothing));
     const size_t good =
-        static_cast<size_t>(std::ranges::count(cases_, Outcome::Equivalent, &CaseReport::outcome));
+        static_cast<size_t>(std::ranges::count(cases_, Outcome::Equivalent, &CaseReport::outcome)) - silent;
     fmt::print("{}: {} case{}, {} equivalent", oracle::name(outcome_), set_.cases.size(),
                set_.cases.size() == 1 ? "" : "s", good);
     const auto sampled = std::ranges::count_if(cases_, [](const CaseReport& c) { return !c.sample.empty(); });
     if (sampled != 0) fmt::print(", {} by sampled workgroups", sampled);
+    if (silent != 0) fmt::print(", {} say nothing", silent);
     if (cases_.size() < set_.cases.size()) fmt::print(", {} not run", set_.cases.size() - cases_.size());
     fmt::print("\n");
   }
@@ -200,6 +212,7 @@ class Verify {
                        {"k0_instructions", c.k0_instructions},
                        {"candidate_instructions", c.candidate_instructions},
                        {"buffers", buffers},
+                       {"says_nothing", c.says_nothing},
                        {"notes", c.notes}});
     }
     document["abi"] = abi;

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "oracle/launch_run.h"
+#include "oracle/workgroup_sample.h"
 
 #include <algorithm>
 
@@ -54,6 +55,10 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
   run.kernel = options.kernel;
   run.before_launch = [&](const std::string& kernel, const device::LaunchShape& shape,
                           const device::LaunchArguments& arguments) -> Result<bool> {
+    if (cases.size() == options.most_cases) {
+      if (options.more != nullptr) *options.more = true;
+      return false;
+    }
     Case& c = cases.emplace_back(common);
     c.name = fmt::format("{}launch {}", options.name.empty() ? "" : options.name + ", ", cases.size());
     c.kernel = kernel;
@@ -62,7 +67,10 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
     auto before = std::make_shared<emulator::AddressSpace>(device->memory().fork());
     for (const uint64_t address : code) before->unmap(address);
     c.before = std::move(before);
-    return !only_one && cases.size() < options.most_cases;
+    device->options().workgroups.clear();
+    if (options.sample != 0 && shape.workgroup_count() > options.sample)
+      device->options().workgroups = sample_workgroups(shape.workgroups(), options.sample, 0);
+    return !only_one;
   };
   ASMEVO_TRY(const LaunchReport report, run_launch(plan, *memory, *module, run));
   if (!report.outcome.completed()) return bad_input("K0 itself: {}", report.outcome.text);

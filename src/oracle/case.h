@@ -36,8 +36,12 @@ struct LowerOptions {
   std::string kernel;     // in place of what the steps say
   std::string name;       // of the cases, in front of the launch's number
   size_t most_cases = 16; // of more launches, the first ones
+  /// K0 runs only the corners of grids of more than so many workgroups, whatever comes of it for the launches
+  /// behind; 0: all.
+  uint64_t sample = 0;
   unsigned threads = 0;
   uint64_t most_instructions = uint64_t{1} << 32;
+  bool* more = nullptr; // told whether there are more launches than most_cases
 };
 
 /// The launches of a plan as cases. Runs K0 for those behind the first. BadInput where K0 itself faults,

@@ -17,9 +17,9 @@ constexpr std::string_view full_shape = "full"; // what times are taken at: too 
 constexpr std::string_view search_shape = "search";
 constexpr uint64_t held_back_seeds = 1'000'000; // where the held-back set's seeds start
 constexpr size_t most_made_up_sizes = 64;
-constexpr uint64_t most_made_up_workgroups = 1024; // more would cost more than all other cases
-constexpr uint64_t most_enlarged = 1'000'000;      // instructions of a workgroup of a shape larger than that
-constexpr uint64_t full_sample = 2;                // workgroups of the full shape: the corners
+constexpr uint64_t most_made_up_instructions = 1'000'000; // of a workgroup
+constexpr uint64_t most_made_up_workgroups = 1024;        // more would cost more than all other cases
+constexpr uint64_t full_sample = 2;                       // workgroups of the full shape: the corners
 
 // Small ones first: they show most mistakes, and soon.
 std::vector<std::string> shapes_of(const LaunchSpec& spec, const std::string& wanted) {
@@ -99,10 +99,10 @@ class Recipes {
   void add_sizes(const std::string& shape) {
     const size_t limit = list_.size() + most_made_up_sizes;
     for (const auto& [size, value] : plain_sizes(spec_, shape)) {
-      std::set<int64_t> others = {1, 2, 3, value - 1, value + 1, value + 2, value + 3};
+      std::set<int64_t> others = {0, 1, 2, 3, value - 1, value + 1, value + 2, value + 3};
       if (options_.held_back) others = {4, 5, value - 2, value - 3, value + 4, value + 5};
       for (const int64_t other : others)
-        if (other > 0 && other != value && list_.size() < limit)
+        if (other >= 0 && other != value && list_.size() < limit)
           add({.name = "", .shape = shape, .sizes = {{size, other}}, .seed = options_.seeds + 1});
     }
   }
@@ -177,7 +177,7 @@ struct Made {
   std::string left_out; // why
   std::optional<Error> error;
   std::vector<std::pair<std::string, bool>> influence;
-  bool all_same = false;
+  bool all_same = false, more_launches = false;
   bool reads_guards() const {
     return std::ranges::any_of(cases, [](const auto& c) { return !c->guard_reads().empty(); });
   }
@@ -197,12 +197,16 @@ class Maker {
     // be as large as memory.
     const bool together = options_.shape.empty() && !spec_.shapes.empty();
     const unsigned side_by_side = together ? options_.prepare.threads : 1;
-    parallel_for(recipes_.size(), side_by_side, [&](size_t i, unsigned) {
+    const auto make_one = [&](size_t i) {
       Made& m = made_[i];
       if (const Status status = make(recipes_[i], together ? 1 : options_.prepare.threads, m); !status)
         m.error = status.error();
       if (options_.progress) options_.progress(++done_, recipes_.size());
-    });
+    };
+    // What is wrong with the launch as a whole shows in the first case.
+    make_one(0);
+    if (made_[0].error) return std::unexpected(*made_[0].error);
+    parallel_for(recipes_.size() - 1, side_by_side, [&](size_t i, unsigned) { make_one(i + 1); });
     return collect();
   }
 
@@ -220,38 +224,53 @@ class Maker {
     return LaunchPlan::make(std::move(spec), r.shape, r.seed);
   }
 
-  Status make(const CaseRecipe& r, unsigned threads, Made& made) const {
-    ASMEVO_TRY(LaunchPlan plan, plan_for(r));
-    if (!apply(r.variant, plan) && r.variant != InputVariant::AsGiven) return {}; // no other inputs
-    LowerOptions lower_options;
-    lower_options.kernel = options_.kernel;
-    lower_options.name = r.name;
-    if (r.sample != 0) lower_options.most_cases = 1; // what comes next would need all of it
-    lower_options.threads = threads;
-    lower_options.most_instructions = options_.prepare.most_instructions;
-    ASMEVO_TRY(auto cases, lower(plan, object_of(k0_), lower_options));
-    PrepareOptions prepare = options_.prepare;
-    prepare.threads = threads;
-    prepare.seed = r.seed;
-    if (r.sample != 0) {
-      prepare.sample = r.sample;
-      if (!r.sizes.empty()) prepare.most_instructions = std::min(prepare.most_instructions, most_enlarged);
-    }
+  LowerOptions lowering(const CaseRecipe& r, unsigned threads, bool& more_launches) const {
+    LowerOptions options;
+    options.kernel = options_.kernel;
+    options.name = r.name;
+    options.sample = r.sample;
+    options.more = &more_launches;
+    options.threads = threads;
+    options.most_instructions = options_.prepare.most_instructions;
+    if (r.made_up())
+      options.most_instructions = std::min(options.most_instructions, most_made_up_instructions);
+    return options;
+  }
+
+  PrepareOptions preparing(const CaseRecipe& r, unsigned threads) const {
+    PrepareOptions options = options_.prepare;
+    options.threads = threads;
+    options.seed = r.seed;
+    if (r.made_up())
+      options.most_instructions = std::min(options.most_instructions, most_made_up_instructions);
+    if (r.sample != 0) options.sample = r.sample;
     // K0's orders of waves are tried with the first inputs of a shape; with others one more run shows noise
     // that matters.
     constexpr unsigned some = 2;
-    const bool first = !r.made_up() && r.seed % held_back_seeds == 0 && r.shape != search_shape;
-    if (!first) prepare.schedules = std::min(prepare.schedules, some);
+    if (!is_first(r)) options.schedules = std::min(options.schedules, some);
+    return options;
+  }
+  static bool is_first(const CaseRecipe& r) {
+    return !r.made_up() && r.seed % held_back_seeds == 0 && r.shape != search_shape;
+  }
+
+  Status make(const CaseRecipe& r, unsigned threads, Made& made) const {
+    ASMEVO_TRY(LaunchPlan plan, plan_for(r));
+    if (!apply(r.variant, plan) && r.variant != InputVariant::AsGiven) return {}; // no other inputs
+    if (r.sample != 0) fill_unwritten(plan);
+    ASMEVO_TRY(auto cases, lower(plan, object_of(k0_), lowering(r, threads, made.more_launches)));
+    const PrepareOptions prepare = preparing(r, threads);
     for (Case& c : cases) {
       c.made_up = r.made_up();
       if (c.made_up && prepare.sample == 0 && c.shape.workgroup_count() > most_made_up_workgroups) {
         made.left_out = fmt::format("{} workgroups", c.shape.workgroup_count());
         return {};
       }
+      if (r.sample != 0 && !check_sampled(*k0_, c)) continue; // needs all of its workgroups
       ASMEVO_TRY(auto prepared, PreparedCase::make(std::move(c), k0_, prepare));
       made.cases.push_back(std::move(prepared));
     }
-    return judge(r, first, made);
+    return judge(r, is_first(r), made);
   }
 
   Status judge(const CaseRecipe& r, bool first, Made& made) const {
@@ -299,9 +318,23 @@ class Maker {
       if (m.all_same && !recipes_[i].made_up())
         set.warnings.push_back(fmt::format("{}: all elements that K0 leaves are the same", recipes_[i].name));
     }
+    if (made_[0].more_launches)
+      set.warnings.push_back(
+          fmt::format("there are more launches: only the first {} are tried", made_[0].cases.size()));
+    warn_of_narrow_cases(set);
     for (const auto& [input, moves] : influence)
       if (!moves) set.warnings.push_back(fmt::format("input '{}' changes nothing in what K0 leaves", input));
     return set;
+  }
+
+  // What no case of a set can show, as all of them are alike in it.
+  void warn_of_narrow_cases(CaseSet& set) const {
+    const auto one = [](const auto& c) { return c->dispatch().shape.workgroup_count() <= 1; };
+    if (std::ranges::all_of(set.cases, one)) set.warnings.push_back("every case has only one workgroup");
+    const bool sizes = std::ranges::any_of(
+        recipes_, [&](const CaseRecipe& r) { return !r.sizes.empty() || r.shape != recipes_[0].shape; });
+    if (!sizes && !options_.as_given && options_.shape.empty())
+      set.warnings.push_back("the launch file has no [sizes]: every case has the same ones");
   }
 
   const LaunchSpec& spec_;

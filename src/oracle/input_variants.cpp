@@ -1,5 +1,7 @@
 #include "oracle/input_variants.h"
 
+#include "base/hash.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -95,6 +97,19 @@ bool apply_to_integer(InputVariant variant, Init& init) {
   }
 }
 
+// Numbers as an earlier run may have left them: who reads an output before writing it should not only meet
+// NaNs.
+void make_stale(PlannedBuffer& b) {
+  const ElementType& type = b.layout.type();
+  if (b.init.kind != InitKind::Poison && b.init.kind != InitKind::Constant) return;
+  b.init.seed = hash64(as_bytes(b.name));
+  if (type.is_float() && type.specials != ElementType::Specials::Scale) make_uniform(b.init, 8);
+  if (type.is_integer()) {
+    b.init.kind = InitKind::Integers;
+    b.init.whole_first = 0, b.init.whole_second = 100;
+  }
+}
+
 } // namespace
 
 std::string_view name(InputVariant variant) {
@@ -114,10 +129,18 @@ bool wants_specials(InputVariant variant) {
   return variant == InputVariant::AsGiven || variant == InputVariant::Boundary;
 }
 
+void fill_unwritten(LaunchPlan& plan) {
+  for (PlannedBuffer& b : plan.buffers)
+    if ((b.role == Role::Out || b.role == Role::Workspace) && b.init.kind == InitKind::Poison && !b.alias)
+      make_stale(b);
+}
+
 bool apply(InputVariant variant, LaunchPlan& plan) {
   bool changed = false;
   for (PlannedBuffer& b : plan.buffers) {
     const ElementType& type = b.layout.type();
+    if (b.role == Role::Out && variant != InputVariant::AsGiven && !b.alias && b.pointers.empty())
+      make_stale(b);
     if (b.alias || !b.pointers.empty() || b.role == Role::Workspace || b.role == Role::Out) continue;
     if (type.is_float()) changed |= apply_to_float(variant, b.init, type, b.layout);
     if (type.is_integer()) changed |= apply_to_integer(variant, b.init);

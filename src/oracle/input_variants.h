@@ -26,6 +26,10 @@ const std::vector<InputVariant>& other_variants();
 /// Whether NaNs and infinities among the outputs are what one wants to see.
 bool wants_specials(InputVariant);
 
+/// Gives outputs and workspace that start as poison numbers, for launches of which the ones before did not
+/// run whole: what is worked out from NaNs is NaN, whatever is done with it.
+void fill_unwritten(LaunchPlan&);
+
 /// Changes the inputs of a plan that are made by a rule. False where that changes nothing.
 bool apply(InputVariant, LaunchPlan&);
 

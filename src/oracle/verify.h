@@ -17,6 +17,7 @@ struct StaticVerdict {
   Outcome outcome = Outcome::Equivalent; // or AbiInvalid, Hazard
   codeobject::AbiDiff abi;
   std::vector<std::string> findings; // of the candidate that K0 does not have, one line each
+  std::vector<std::string> changed;  // kernels whose own instructions are not K0's
 };
 /// BadInput: objects for different GPUs.
 Result<StaticVerdict> compare_statically(const Subject& k0, const Subject& candidate);
@@ -44,10 +45,11 @@ struct CaseReport {
   std::vector<uint64_t> sample;    // the workgroups that were run; empty: all of them
   uint64_t workgroups = 0;         // of the dispatch
   uint64_t k0_instructions = 0, candidate_instructions = 0;
+  bool says_nothing = false; // made up, and K0 does not agree with itself: counts for nobody
   std::vector<std::string> notes;
 };
 
-/// BadInput where the candidate is not what the case asks for. Unsupported as PreparedCase::make.
+/// AbiInvalid where the candidate cannot be launched as K0 was. Unsupported as PreparedCase::make.
 Result<CaseReport> verify_case(const PreparedCase&, const std::shared_ptr<const Subject>& candidate,
                                const VerifyOptions& = {});
 

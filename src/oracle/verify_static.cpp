@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 namespace asmevo::oracle {
 
@@ -25,6 +26,46 @@ std::vector<Finding> findings_of(const Subject& subject, const Function& functio
   return program::check(subject.program(), function, cfg, options);
 }
 
+// What orders memory between waves and workgroups: atomics, cache write-backs and invalidations, accesses
+// that go past caches (sc bits; glc and scc on gfx90a). The emulator has no caches and runs one wave at a
+// time, so no run shows that one is missing.
+std::map<std::string, unsigned> synchronisation(const program::Program& p, const Function& f) {
+  std::map<std::string, unsigned> count;
+  for (program::Index i = f.begin; i < f.end; ++i) {
+    const isa::Instruction& instruction = p.instruction(i);
+    const isa::MemoryAccess& memory = instruction.memory;
+    const std::string_view base = instruction.base_mnemonic;
+    if (memory.atomic || base.starts_with("buffer_wbl2") || base.starts_with("buffer_inv"))
+      ++count[std::string(base)];
+    else if (memory.kind != isa::MemoryKind::None && (instruction.mods.sc0 || instruction.mods.sc1))
+      ++count[memory.store ? "stores with sc bits" : "loads with sc bits"];
+  }
+  return count;
+}
+
+bool same_instructions(const program::Program& a, const Function& f, const program::Program& b,
+                       const Function& g) {
+  if (f.padding - f.begin != g.padding - g.begin) return false;
+  for (program::Index i = 0; i < f.padding - f.begin; ++i)
+    if (!std::ranges::equal(a.instruction(f.begin + i).encoding(), b.instruction(g.begin + i).encoding()))
+      return false;
+  return true;
+}
+
+void compare_synchronisation(const Subject& k0, const Function& original, const Subject& candidate,
+                             const Function& function, std::vector<std::string>& findings) {
+  const auto there = synchronisation(candidate.program(), function);
+  for (const auto& [what, before] : synchronisation(k0.program(), original)) {
+    const auto found = there.find(what);
+    const unsigned now = found == there.end() ? 0 : found->second;
+    if (now < before)
+      findings.push_back(
+          fmt::format("{}: possible: {} {} where K0 has {}: what orders memory between waves cannot be "
+                      "verified by running",
+                      function.name, now, what, before));
+  }
+}
+
 } // namespace
 
 Result<StaticVerdict> compare_statically(const Subject& k0, const Subject& candidate) {
@@ -44,6 +85,9 @@ Result<StaticVerdict> compare_statically(const Subject& k0, const Subject& candi
     std::vector<Finding> fresh = program::new_findings(a, before, b, findings_of(candidate, function));
     if (original != nullptr)
       std::ranges::move(program::removed_barriers(a, *original, b, function), std::back_inserter(fresh));
+    if (original != nullptr && function.kernel && !same_instructions(a, *original, b, function))
+      verdict.changed.push_back(function.name);
+    if (original != nullptr) compare_synchronisation(k0, *original, candidate, function, verdict.findings);
     for (const Finding& f : fresh)
       verdict.findings.push_back(
           fmt::format("{}: {}{}", function.name, f.possible ? "possible: " : "", f.message));
