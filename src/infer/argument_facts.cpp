@@ -41,6 +41,9 @@ TypeFacts facts_of(const TypeVotes& votes, std::string_view how) {
   facts.confidence = choice->strength == TypeVotes::strong && !choice->contradicted ? Confidence::High
                      : choice->strength == TypeVotes::weak && choice->contradicted  ? Confidence::Low
                                                                                     : Confidence::Medium;
+  // Of 16 and 64 bits nothing shows the sign.
+  if (is_integer(facts.type) && (facts.bits == 16 || facts.bits == 64))
+    facts.confidence = std::min(facts.confidence, Confidence::Medium);
   facts.evidence = fmt::format("{} {}", how, choice->evidence.text());
   if (choice->contradicted) {
     std::vector<std::string> others;

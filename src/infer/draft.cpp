@@ -76,6 +76,20 @@ oracle::ArgumentSpec argument_of(const InferredArgument& a, bool with_place) {
   return spec;
 }
 
+// Integer scalars become sizes, so that whoever runs the draft with other ones (asmevo verify does) has a
+// name for them.
+void name_sizes(oracle::LaunchSpec& spec, std::vector<oracle::ArgumentSpec>& arguments) {
+  for (oracle::ArgumentSpec& a : arguments) {
+    const auto type = oracle::element_type(a.dtype);
+    if (a.kind != oracle::ArgumentSpec::Kind::Scalar || !type || !type->is_integer()) continue;
+    const bool number =
+        !a.value.text.empty() && a.value.text.find_first_not_of("0123456789") == std::string::npos;
+    if (!number || !oracle::is_name(a.name) || spec.sizes.contains(a.name)) continue;
+    spec.sizes[a.name] = a.value;
+    a.value.text = a.name;
+  }
+}
+
 std::string comment(std::string_view text) {
   std::string line = "# ";
   for (const char c : text) line += c >= 32 && c < 127 ? c : '?';
@@ -111,6 +125,7 @@ oracle::LaunchSpec draft_of(const Inference& inference, const std::vector<Region
     rest.at = number(last->offset);
     step.arguments->push_back(std::move(rest));
   }
+  name_sizes(spec, *step.arguments);
   spec.steps.push_back(std::move(step));
   return spec;
 }

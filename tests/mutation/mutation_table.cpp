@@ -10,6 +10,7 @@
 #include "mutation/campaign.h"
 #include "mutation/fixed.h"
 #include "mutation/lens.h"
+#include "mutation/same_as_k0.h"
 #include "reference/suite.h"
 
 #include <fmt/format.h>
@@ -136,6 +137,8 @@ class KernelRow {
     });
     for (size_t i = 0; i < survivors.size(); ++i) {
       const Mutant& m = survivors[i];
+      const auto input = mutation::shown_by(bench_.name, m);
+      if (input && !found[i].rejected) found[i] = {true, true, "by hand: " + *input};
       ++(found[i].rejected ? counts_.missed : found[i].different ? counts_.close : counts_.same);
       const char* what = found[i].rejected ? "missed" : found[i].different ? "close" : "same";
       lines_.push_back(fmt::format("{} {} {} {}: {} -> {}: {}; {}", what, bench_.name, name(m.op),

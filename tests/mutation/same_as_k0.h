@@ -13,5 +13,8 @@ namespace asmevo::mutation {
 std::optional<std::string> why_same(const std::string& kernel, const Mutant&);
 /// Lines of the list.
 size_t reasons();
+/// The other way round, survivors.txt: what no case of a long run tells from K0 though it is not the same,
+/// and an input that would.
+std::optional<std::string> shown_by(const std::string& kernel, const Mutant&);
 
 } // namespace asmevo::mutation
