@@ -5,7 +5,9 @@
 #include "base/hash.h"
 #include "codeobject/code_object.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 namespace asmevo::suite {
 
@@ -17,6 +19,13 @@ inline std::string frozen_hash(const codeobject::CodeObject& object) {
     const ByteSpan contents = object.sections()[*section].contents;
     append(all, contents.size());
     all.insert(all.end(), contents.begin(), contents.end());
+    if (std::string_view(name) != ".rodata") continue;
+    constexpr size_t entry_offset = 16, entry_bytes = 8; // kernel_code_entry_byte_offset
+    for (const codeobject::Kernel& kernel : object.kernels()) {
+      const uint64_t at = kernel.descriptor_address - object.sections()[*section].address + entry_offset;
+      if (at + entry_bytes <= contents.size())
+        std::fill_n(all.end() - static_cast<std::ptrdiff_t>(contents.size() - at), entry_bytes, uint8_t{0});
+    }
   }
   return content_hash(all);
 }
