@@ -303,6 +303,13 @@ uint64_t AddressSpace::find_free(uint64_t size, uint64_t alignment) const {
   return candidate + size + page_bytes < candidate || size > size + page_bytes ? 0 : candidate;
 }
 
+uint64_t AddressSpace::find_across_4_gib(uint64_t front, uint64_t middle, uint64_t size) const {
+  constexpr uint64_t half_space = uint64_t{1} << 32;
+  const uint64_t before = (front + middle + half_space - 1) & ~(half_space - 1);
+  const uint64_t free = find_free(before + size, half_space);
+  return free == 0 ? 0 : free + before - middle;
+}
+
 void AddressSpace::unmap(uint64_t address) {
   std::erase_if(regions_, [&](const auto& r) { return r->info.address == address; });
   generation_ = next_generation.fetch_add(1);

@@ -53,6 +53,10 @@ class AddressSpace {
   /// A free address for `size` bytes, `alignment` a power of two. Deterministic; leaves at least a page free
   /// around.
   uint64_t find_free(uint64_t size, uint64_t alignment = page_bytes) const;
+  /// A free address such that byte `middle` of what lies there is the first whose address has another upper
+  /// half (bits 63:32) than the first one's: code that loses the carry, or takes the lower half for the
+  /// whole, then shows. `front` bytes before it are free too. `middle` at most 4 GiB; 0: there is none.
+  uint64_t find_across_4_gib(uint64_t front, uint64_t middle, uint64_t size) const;
   void unmap(uint64_t address);
 
   /// An independent copy of everything; pages are shared until written. Not while the space is being written.

@@ -165,7 +165,9 @@ class Preparation {
     if (!request_.keep_hidden)
       for (const KernelArgument& a : metadata_.args)
         if (a.hidden()) write_hidden(segment, a);
-    launch_.kernarg_address = request_.kernarg_address != 0 ? request_.kernarg_address : kernarg_place();
+    launch_.kernarg_address = request_.kernarg_address != 0
+                                  ? request_.kernarg_address
+                                  : memory_.find_across_4_gib(0, line, segment.size());
     launch_.request.kernarg = segment;
     return memory_.map({"kernarg", launch_.kernarg_address, segment.size(), RegionAccess::ReadOnly}, segment);
   }
@@ -269,14 +271,6 @@ class Preparation {
     constexpr uint64_t preload_prologue = 256;
     launch_.entry =
         kernel_.entry + launch_.bias + (get("kernarg_preload_spec_length") != 0 ? preload_prologue : 0);
-  }
-
-  // Across a multiple of 4 GiB: code that takes the lower half of the address for something else, or loses a
-  // carry, shows. Runtimes promise 64 bytes of alignment.
-  uint64_t kernarg_place() const {
-    constexpr uint64_t half_space = uint64_t{1} << 32, alignment = 64;
-    const uint64_t free = memory_.find_free(2 * half_space, half_space);
-    return free == 0 ? 0 : free + half_space - alignment;
   }
 
   const codeobject::Kernel& kernel_;

@@ -14,6 +14,8 @@ struct CaseView {
   uint64_t address = 0;
   Layout layout;
   Role role = Role::InOut;
+  /// Padding included.
+  bool contains(uint64_t at) const { return at >= address && at - address < layout.bytes(); }
 };
 
 struct Case {

@@ -4,7 +4,6 @@
 #include "oracle/case_quality.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <charconv>
 #include <set>
@@ -59,20 +58,16 @@ class Recipes {
     // First what the file says, then what is made up; shapes that take long come last of each.
     for (const std::string& shape : shapes_)
       for (unsigned seed = 0; seed < (shape == search_shape ? 1 : options_.seeds); ++seed)
-        add({.name = "", .shape = shape, .sizes = {}, .seed = seed});
+        add({.shape = shape, .seed = seed});
     const bool sampled = options_.prepare.sample != 0;
     if (options_.as_given || sampled) return std::move(list_);
     for (const std::string& shape : shapes_)
       for (const InputVariant variant : other_variants())
         if (shape != search_shape || variant == InputVariant::Spikes || shapes_.size() == 1)
-          add({.name = "", .shape = shape, .sizes = {}, .variant = variant, .seed = options_.seeds});
+          add({.shape = shape, .variant = variant, .seed = options_.seeds});
     for (unsigned more = 1; more <= 3; ++more)
       for (const InputVariant variant : {InputVariant::Spikes, InputVariant::Boundary})
-        add({.name = "",
-             .shape = shapes_.front(),
-             .sizes = {},
-             .variant = variant,
-             .seed = options_.seeds + more});
+        add({.shape = shapes_.front(), .variant = variant, .seed = options_.seeds + more});
     if (!options_.shape.empty()) return std::move(list_);
     add_sizes(shapes_.front());
     add_block_ends(shapes_.front());
@@ -103,7 +98,7 @@ class Recipes {
       if (options_.held_back) others = {4, 5, value - 2, value - 3, value + 4, value + 5};
       for (const int64_t other : others)
         if (other >= 0 && other != value && list_.size() < limit)
-          add({.name = "", .shape = shape, .sizes = {{size, other}}, .seed = options_.seeds + 1});
+          add({.shape = shape, .sizes = {{size, other}}, .seed = options_.seeds + 1});
     }
   }
 
@@ -126,8 +121,7 @@ class Recipes {
         sizes[size] = std::max<int64_t>(1, value - range / 2) + place;
         ++number;
       }
-      if (!sizes.empty())
-        add({.name = "", .shape = shape, .sizes = std::move(sizes), .seed = options_.seeds + 2 + i});
+      if (!sizes.empty()) add({.shape = shape, .sizes = std::move(sizes), .seed = options_.seeds + 2 + i});
     }
   }
 
@@ -142,7 +136,7 @@ class Recipes {
         for (const int64_t off : {-1, 0, 1}) {
           std::map<std::string, int64_t> sizes = ones;
           sizes[size] = block + (options_.held_back ? 3 * off : off);
-          add({.name = "", .shape = shape, .sizes = std::move(sizes), .seed = options_.seeds + 1});
+          add({.shape = shape, .sizes = std::move(sizes), .seed = options_.seeds + 1});
         }
   }
 
@@ -150,7 +144,7 @@ class Recipes {
   // bits: upper halves of offsets are 0 in everything smaller.
   void add_full() {
     const std::string shape(full_shape);
-    add({.name = "", .shape = shape, .sizes = {}, .sample = full_sample});
+    add({.shape = shape, .sample = full_sample});
     const auto plan = LaunchPlan::make(spec_, shape);
     if (!plan) return;
     uint64_t largest = 1;
@@ -158,8 +152,7 @@ class Recipes {
     constexpr uint64_t wanted = uint64_t{3} << 32;
     for (const auto& [size, value] : plain_sizes(spec_, shape))
       if (value > 1 && largest < wanted)
-        add({.name = "",
-             .shape = shape,
+        add({.shape = shape,
              .sizes = {{size, value * static_cast<int64_t>(wanted / largest + 1)}},
              .sample = full_sample});
   }
@@ -224,6 +217,12 @@ class Maker {
     return LaunchPlan::make(std::move(spec), r.shape, r.seed);
   }
 
+  // Of a workgroup of K0.
+  uint64_t most_instructions(const CaseRecipe& r) const {
+    const uint64_t most = options_.prepare.most_instructions;
+    return r.made_up() ? std::min(most, most_made_up_instructions) : most;
+  }
+
   LowerOptions lowering(const CaseRecipe& r, unsigned threads, bool& more_launches) const {
     LowerOptions options;
     options.kernel = options_.kernel;
@@ -231,9 +230,7 @@ class Maker {
     options.sample = r.sample;
     options.more = &more_launches;
     options.threads = threads;
-    options.most_instructions = options_.prepare.most_instructions;
-    if (r.made_up())
-      options.most_instructions = std::min(options.most_instructions, most_made_up_instructions);
+    options.most_instructions = most_instructions(r);
     return options;
   }
 
@@ -241,8 +238,7 @@ class Maker {
     PrepareOptions options = options_.prepare;
     options.threads = threads;
     options.seed = r.seed;
-    if (r.made_up())
-      options.most_instructions = std::min(options.most_instructions, most_made_up_instructions);
+    options.most_instructions = most_instructions(r);
     if (r.sample != 0) options.sample = r.sample;
     // K0's orders of waves are tried with the first inputs of a shape; with others one more run shows noise
     // that matters.

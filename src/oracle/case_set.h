@@ -26,9 +26,9 @@ struct CaseSetOptions {
 
 /// How one case, or several in a row, come from the launch.
 struct CaseRecipe {
-  std::string name; // "tiny, n = 1, seed 3"
+  std::string name = {}; // "tiny, n = 1, seed 3"
   std::string shape;
-  std::map<std::string, int64_t> sizes; // in place of the shape's
+  std::map<std::string, int64_t> sizes = {}; // in place of the shape's
   InputVariant variant = InputVariant::AsGiven;
   uint64_t seed = 0;
   uint64_t sample = 0; // so many workgroups of the first launch alone; 0: as PrepareOptions say

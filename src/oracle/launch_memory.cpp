@@ -11,21 +11,15 @@ namespace {
 
 constexpr uint64_t chunk_bytes = 1 << 20;
 
-// Where an allocation of the emulator starts: such that the addresses of its bytes do not all have the same
-// upper half. Code that loses the carry from the lower half to the upper one, or never added it, then shows;
-// on a GPU that takes an unlucky allocation. 0: there is no such place.
-uint64_t place_across_upper_halves(const emulator::AddressSpace& memory, const PlannedAllocation& a,
-                                   uint64_t front) {
-  constexpr uint64_t half_space = uint64_t{1} << 32;
-  if (a.alignment > half_space) {
-    const uint64_t free = memory.find_free(front + a.bytes + a.guard_behind, a.alignment);
-    return free == 0 ? 0 : free + front;
-  }
-  const uint64_t middle =
-      align_up(a.bytes / 2, a.alignment); // the byte whose address has the next upper half
-  const uint64_t before = align_up(front + middle, half_space);
-  const uint64_t free = memory.find_free(before + a.bytes + a.guard_behind, half_space);
-  return free == 0 ? 0 : free + before - middle;
+// Where an allocation of the emulator starts: across a multiple of 4 GiB where its alignment allows that. On
+// a GPU that takes an unlucky allocation. 0: there is no such place.
+uint64_t place_of(const emulator::AddressSpace& memory, const PlannedAllocation& a, uint64_t front) {
+  constexpr uint64_t most_alignment = uint64_t{1} << 32;
+  const uint64_t size = a.bytes + a.guard_behind;
+  if (a.alignment <= most_alignment)
+    return memory.find_across_4_gib(front, align_up(a.bytes / 2, a.alignment), size);
+  const uint64_t free = memory.find_free(front + size, a.alignment);
+  return free == 0 ? 0 : free + front;
 }
 
 } // namespace
@@ -76,8 +70,7 @@ Status LaunchMemory::map_guard(uint64_t address, uint64_t bytes, size_t buffer, 
 Status LaunchMemory::place_regions(size_t allocation) {
   const PlannedAllocation& a = plan_.allocations[allocation];
   const uint64_t front = align_up(a.guard_before, a.alignment);
-  const uint64_t first =
-      a.address != 0 ? a.address : place_across_upper_halves(emulated_->memory(), a, front);
+  const uint64_t first = a.address != 0 ? a.address : place_of(emulated_->memory(), a, front);
   if (first == 0 || first + a.bytes + a.guard_behind < first)
     return bad_input("allocation '{}' fits nowhere", a.name);
   addresses_.push_back(first);

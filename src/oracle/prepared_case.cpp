@@ -117,13 +117,13 @@ bool PreparedCase::always_the_same() const {
 
 const CaseView* PreparedCase::view_at(uint64_t address) const {
   for (const CaseView& v : case_.views)
-    if (address >= v.address && address - v.address < v.layout.bytes()) return &v;
+    if (v.contains(address)) return &v;
   return nullptr;
 }
 
 bool PreparedCase::is_element(uint64_t address) const {
   return std::ranges::any_of(case_.views, [&](const CaseView& v) {
-    return address >= v.address && address - v.address < v.layout.bytes() &&
+    return v.contains(address) &&
            v.layout.index_at((address - v.address) * 8 / v.layout.type().bits).has_value();
   });
 }

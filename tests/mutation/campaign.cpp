@@ -13,6 +13,13 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+oracle::PreparedCases of_kernel(const oracle::CaseSet& set, const std::string& kernel) {
+  oracle::PreparedCases cases;
+  for (const auto& c : set.cases)
+    if (c->dispatch().kernel == kernel) cases.push_back(c);
+  return cases;
+}
+
 Result<std::shared_ptr<const oracle::Subject>> build(const Bench& bench, const program::Edit& edit) {
   ASMEVO_TRY(const auto codec, isa::Codec::borrow(bench.k0->object().target()));
   ASMEVO_TRY(const rebuild::Built built,
@@ -63,9 +70,8 @@ Result<Bench> open_bench(const std::string& name, const std::string& kernel, con
   ASMEVO_TRY(bench.k0, oracle::Subject::open(std::move(bytes)));
   ASMEVO_TRY(bench.launch,
              oracle::LaunchSpec::read(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + name + ".toml"));
-  ASMEVO_TRY(bench.set, oracle::make_case_set(bench.launch, bench.k0, {}));
-  for (const auto& c : bench.set.cases)
-    if (c->dispatch().kernel == kernel) bench.cases.push_back(c);
+  ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(bench.launch, bench.k0, {}));
+  bench.cases = of_kernel(set, kernel);
   if (bench.cases.empty()) return bad_input("{}: launches no kernel '{}'", name, kernel);
   bench.seconds = now() - start;
   ASMEVO_TRY(bench.reference, ReferenceCheck::make(name, bench.k0));
@@ -86,8 +92,7 @@ Result<LongRun> LongRun::make(const Bench& bench) {
   options.seeds = 3;
   options.joint_sizes = 100;
   ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(bench.launch, bench.k0, options));
-  for (const auto& c : set.cases)
-    if (c->dispatch().kernel == bench.kernel) made.cases_.push_back(c);
+  made.cases_ = of_kernel(set, bench.kernel);
   return made;
 }
 

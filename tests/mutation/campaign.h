@@ -16,8 +16,7 @@ struct Bench {
   std::string name, kernel;
   std::shared_ptr<const oracle::Subject> k0;
   oracle::LaunchSpec launch;
-  oracle::CaseSet set;         // what `asmevo verify` tries by default
-  oracle::PreparedCases cases; // of those, the launches of `kernel`: mutants differ in nothing else
+  oracle::PreparedCases cases; // what `asmevo verify` tries by default of the launches of `kernel`
   std::unique_ptr<ReferenceCheck> reference;
   double seconds = 0; // to make the set
 };
@@ -53,7 +52,6 @@ class LongRun {
     std::string text;       // the first of these
   };
   Differences try_edit(const Bench&, const program::Edit&) const;
-  size_t cases() const { return cases_.size(); }
 
  private:
   oracle::PreparedCases cases_;

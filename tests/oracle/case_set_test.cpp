@@ -49,12 +49,6 @@ grid = "ceil_div(n, 64)"
 workgroup = 64
 )toml";
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 LaunchSpec spec_of(const std::string& text) {
   auto spec = LaunchSpec::parse(text, "launch.toml");
   EXPECT_TRUE(spec) << (spec ? "" : spec.error().message);

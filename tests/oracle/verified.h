@@ -14,6 +14,13 @@ inline Bytes sample_bytes(const std::string& name, const std::string& target = "
   return bytes ? *bytes : Bytes();
 }
 
+/// `text` with the first `from` in it exchanged; there must be one.
+inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
 inline std::shared_ptr<const Subject> subject(const Bytes& bytes) {
   const auto opened = Subject::open(bytes);
   EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);

@@ -39,12 +39,6 @@ grid = 4
 workgroup = 256
 )toml";
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 std::string replace(const std::string& id, const std::string& text) {
   return R"([{"first": ")" + id + R"(", "last": ")" + id + R"(", "text": ")" + text + R"("}])";
 }
