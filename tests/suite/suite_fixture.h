@@ -1,5 +1,5 @@
-// Runs a kernel of the suite as its launch file says, on the emulator, and compares what it leaves with its
-// reference in double precision.
+// Runs a kernel as its launch file says, on the emulator, and compares what it leaves with its reference in
+// double precision: those of the suite, and others of which object and launch file are given.
 #pragma once
 
 #include "base/files.h"
@@ -39,23 +39,33 @@ inline std::string launch_path(const std::string& name) {
   return std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + name + ".toml";
 }
 
-/// One launch of kernels/suite/<name>.toml: load(), then run().
+/// Where a kernel and its launch are, and what messages call it.
+struct SuiteFiles {
+  std::string name, object, launch;
+};
+
+/// One launch of a launch file: load(), then run().
 class SuiteRun {
  public:
   /// The workgroups to run of each kernel, by linear index. Steps end at the first kernel that is not there.
   using Workgroups = std::map<std::string, std::set<uint64_t>>;
 
-  SuiteRun(std::string name, std::string shape, std::string target)
-      : name_(std::move(name)), shape_(std::move(shape)), target_(std::move(target)) {}
+  /// Of kernels/suite/<name>.
+  SuiteRun(const std::string& name, std::string shape, const std::string& target)
+      : SuiteRun({name, object_path(name, target), launch_path(name)}, std::move(shape), target) {
+#ifdef ASMEVO_SUITE_MISSING
+    missing_ = ASMEVO_SUITE_MISSING;
+#endif
+  }
+  SuiteRun(SuiteFiles files, std::string shape, std::string target)
+      : files_(std::move(files)), shape_(std::move(shape)), target_(std::move(target)) {}
 
   /// `change`: of the launch file.
   Status load(const std::function<void(oracle::LaunchSpec&)>& change = {}) {
-#ifdef ASMEVO_SUITE_MISSING
-    return environment_error(ASMEVO_SUITE_MISSING);
-#endif
-    ASMEVO_TRY(Bytes bytes, read_file(object_path(name_, target_)));
+    if (!missing_.empty()) return environment_error("{}", missing_);
+    ASMEVO_TRY(Bytes bytes, read_file(files_.object));
     ASMEVO_TRY(codeobject::CodeObject object, codeobject::CodeObject::parse(std::move(bytes)));
-    ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(launch_path(name_)));
+    ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(files_.launch));
     if (change) change(spec);
     ASMEVO_TRY(plan_, oracle::LaunchPlan::make(std::move(spec), shape_));
     ASMEVO_TRY(device_, device::EmulatedDevice::create(object.target()));
@@ -84,9 +94,10 @@ class SuiteRun {
 
   const reference::SuiteInputs& inputs() const { return *inputs_; }
   oracle::LaunchMemory& memory() { return *memory_; }
+  device::EmulatorOptions& options() { return device_->options(); }
   const oracle::LaunchPlan& plan() const { return plan_; }
   uint64_t instructions() const { return report_.outcome.instructions; }
-  std::string label() const { return name_ + " " + shape_ + " " + target_; }
+  std::string label() const { return files_.name + " " + shape_ + " " + target_; }
 
   /// In workgroups.
   reference::Workgroup grid_of(const std::string& kernel) const {
@@ -120,7 +131,9 @@ class SuiteRun {
   }
 
  private:
-  std::string name_, shape_, target_;
+  SuiteFiles files_;
+  std::string shape_, target_;
+  std::string missing_; // why the suite's objects are not there
   oracle::LaunchPlan plan_;
   std::unique_ptr<device::EmulatedDevice> device_;
   std::shared_ptr<device::Module> module_;

@@ -1,0 +1,15 @@
+#include "reference/aiter_parts.h"
+
+namespace asmevo::reference {
+
+const std::vector<AiterKernel>& aiter_kernels() {
+  static const std::vector<AiterKernel> all = [] {
+    std::vector<AiterKernel> list;
+    for (const auto& part : {aiter_gemm_kernels(), aiter_topk_kernels()})
+      list.insert(list.end(), part.begin(), part.end());
+    return list;
+  }();
+  return all;
+}
+
+} // namespace asmevo::reference

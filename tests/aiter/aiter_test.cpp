@@ -1,0 +1,144 @@
+// AITer's production kernels on the emulator against their references. The objects are looked for in
+// $ASMEVO_AITER_DIR, AITer's folder hsa/; without it there is nothing to run.
+#include "reference/aiter.h"
+#include "suite/suite_fixture.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+
+namespace asmevo::suite {
+namespace {
+
+using reference::AiterKernel;
+
+struct AiterLaunch {
+  const AiterKernel* kernel;
+  std::string shape;
+};
+void PrintTo(const AiterLaunch& launch, std::ostream* out) {
+  *out << launch.kernel->name << " " << launch.shape;
+}
+
+std::vector<AiterLaunch> launches(bool races) {
+  std::vector<AiterLaunch> list;
+  for (const AiterKernel& kernel : reference::aiter_kernels())
+    for (const std::string& shape : kernel.shapes)
+      if (kernel.races == races) list.push_back({&kernel, shape});
+  return list;
+}
+std::string launch_file(const std::string& name) {
+  return std::string(ASMEVO_SOURCE_DIR) + "/kernels/aiter/" + name + ".toml";
+}
+
+/// One launch, run with K0's object.
+class Aiter : public ::testing::TestWithParam<AiterLaunch> {
+ protected:
+  void SetUp() override {
+    const char* const folder = std::getenv("ASMEVO_AITER_DIR");
+    if (folder == nullptr || *folder == '\0')
+      GTEST_SKIP() << "ASMEVO_AITER_DIR does not name AITer's folder hsa/";
+    folder_ = folder;
+    run_ = run(0);
+    if (run_ != nullptr) expected_ = GetParam().kernel->expected(run_->inputs());
+  }
+
+  /// Null where it does not come to its end. `order`: of waves.
+  std::unique_ptr<SuiteRun> run(uint64_t order) const {
+    const AiterKernel& kernel = *GetParam().kernel;
+    auto run = std::make_unique<SuiteRun>(
+        SuiteFiles{kernel.name, folder_ + "/" + kernel.object, launch_file(kernel.launch)}, GetParam().shape,
+        "gfx942");
+    const Status loaded = run->load();
+    if (loaded) run->options().seed = order;
+    const Status completed = loaded ? run->run() : loaded;
+    if (completed) return run;
+    ADD_FAILURE() << run->label() << ": " << completed.error().message;
+    return nullptr;
+  }
+  /// Whether what the kernel leaves is the same in some other orders of waves.
+  bool depends_on_order() const {
+    for (const uint64_t order : {1, 2, 3}) {
+      const auto other = run(order);
+      for (const reference::Output& output : expected_.outputs)
+        if (other != nullptr && !same(run_->now(output), other->now(output))) return true;
+    }
+    return false;
+  }
+  static bool same(const reference::Numbers& a, const reference::Numbers& b) {
+    return std::ranges::equal(
+        a, b, [](double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); });
+  }
+
+  std::string folder_;
+  std::unique_ptr<SuiteRun> run_;
+  reference::Expected expected_;
+};
+class AiterRaces : public Aiter {};
+
+/// How much of what is allowed the worst element takes, and how far off that is.
+void note_distance(const SuiteRun& run, const reference::Output& output) {
+  const reference::Numbers got = run.now(output);
+  double worst = 0, largest = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double off = std::abs(got[i] - output.values[i]);
+    if (off > 0) worst = std::max(worst, off / output.allowed(i));
+    largest = std::max(largest, off);
+  }
+  ::testing::Test::RecordProperty(output.buffer + "_of_allowed", fmt::format("{:.3f}", worst));
+  ::testing::Test::RecordProperty(output.buffer + "_largest", fmt::format("{:.3g}", largest));
+}
+
+TEST_P(Aiter, AgreesWithItsReference) {
+  ASSERT_NE(run_, nullptr);
+  expect(*run_, expected_);
+  for (const reference::Output& output : expected_.outputs) note_distance(*run_, output);
+  RecordProperty("instructions", std::to_string(run_->instructions()));
+}
+
+TEST_P(Aiter, DisagreesWithAReferenceThatIsThreePercentOff) {
+  ASSERT_NE(run_, nullptr);
+  for (reference::Output& output : expected_.outputs) {
+    for (double& value : output.values) value *= 1.03;
+    const reference::Numbers got = run_->now(output);
+    size_t outside = 0;
+    for (size_t i = 0; i < got.size(); ++i)
+      outside += !(std::abs(got[i] - output.values[i]) <= output.allowed(i));
+    EXPECT_GT(outside, 0U) << run_->label() << ": " << output.buffer;
+  }
+}
+
+TEST_P(Aiter, DoesNotDependOnTheOrderOfWaves) {
+  ASSERT_NE(run_, nullptr);
+  EXPECT_FALSE(depends_on_order());
+}
+TEST_P(AiterRaces, DependsOnTheOrderOfWaves) {
+  ASSERT_NE(run_, nullptr);
+  EXPECT_TRUE(depends_on_order());
+}
+
+std::string launch_name(const ::testing::TestParamInfo<AiterLaunch>& test) {
+  std::string name = test.param.kernel->name + "_" + test.param.shape;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Kernels, Aiter, ::testing::ValuesIn(launches(false)), launch_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, AiterRaces, ::testing::ValuesIn(launches(true)), launch_name);
+
+TEST(AiterKernels, HaveTheShapesTheyName) {
+  std::set<std::string> used, files;
+  for (const AiterKernel& kernel : reference::aiter_kernels()) {
+    used.insert(kernel.launch);
+    const auto spec = oracle::LaunchSpec::read(launch_file(kernel.launch));
+    ASSERT_TRUE(spec) << spec.error().message;
+    for (const std::string& shape : kernel.shapes)
+      EXPECT_TRUE(spec->shapes.contains(shape)) << kernel.name << " " << shape;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(ASMEVO_SOURCE_DIR "/kernels/aiter"))
+    files.insert(entry.path().stem().string());
+  EXPECT_EQ(used, files);
+}
+
+} // namespace
+} // namespace asmevo::suite
