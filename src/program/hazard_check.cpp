@@ -80,6 +80,7 @@ class HazardCheck {
   void walk(uint32_t b, bool report) {
     window_ = entry_[b];
     const Block& block = cfg_.blocks()[b];
+    block_begin_ = block.begin;
     Index first = block.begin;
     // What a block leaves behind depends on its last instructions only, and on its entry where it is short.
     if (!report && block.end - block.begin > isa::max_hazard_wait_states) {
@@ -104,6 +105,7 @@ class HazardCheck {
     for (const Recent& first : window_) {
       isa::Hazard worst, contested;
       for (const isa::Hazard& h : rules_.between(*first.traits, second)) {
+        if (h.rule == isa::HazardRule::MatrixSrcC && written_since(at, first, h.object)) continue;
         isa::Hazard& kept = isa::is_contested(h.rule, program_.target) ? contested : worst;
         if (h.wait_states > kept.wait_states) kept = h;
       }
@@ -114,6 +116,22 @@ class HazardCheck {
         report(at, first, contested, true);
       }
     }
+  }
+
+  // Whether a matrix instruction between the two has written all of the accumulator. Then it is that one's
+  // result which comes in, and nothing is left of the overlap with an earlier result:
+  //
+  //     v_mfma_f32_16x16x16_f16 v[104:107], ...
+  //     v_mfma_f32_16x16x16_f16 v[102:105], ..., v[104:107]
+  //     v_mfma_f32_16x16x16_f16 v[102:105], ..., v[102:105]
+  bool written_since(Index at, const Recent& first, const isa::RegRange& accumulator) const {
+    for (Index i = at; i-- > block_begin_ && i != first.at;) {
+      const Instruction& between = program_.instruction(i);
+      const isa::Operand* const result = between.find(isa::Role::Vdst);
+      if (between.matrix != isa::MatrixKind::None && result != nullptr && result->reg == accumulator)
+        return true;
+    }
+    return false;
   }
 
   // isa::HazardRule::ValuDgemmMemory.
@@ -159,6 +177,7 @@ class HazardCheck {
   isa::HazardRules rules_;
   std::unordered_map<const Instruction*, HazardTraits> traits_;
   std::vector<Window> entry_; // per block
+  Index block_begin_ = 0;
   Window window_;
 };
 

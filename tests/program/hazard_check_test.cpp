@@ -59,6 +59,17 @@ TEST(HazardCheck, MixedMatrixInstructionsShareAnAccumulator) {
             "mfma-mixed-src-c v[0:3]: 5 more wait states (s_nop 4)\n");
 }
 
+// Of the first result nothing is left in the last one's accumulator; with another in between, something is.
+TEST(HazardCheck, AnotherMatrixInstructionWroteTheAccumulator) {
+  const auto chain = [](std::string_view second) {
+    return "v_mfma_f32_16x16x16_f16 v[4:7], v[10:11], v[12:13], v[4:7]\n" + std::string(second) +
+           "v_mfma_f32_16x16x16_f16 v[2:5], v[10:11], v[12:13], v[2:5]\ns_endpgm\n";
+  };
+  EXPECT_EQ(found(chain("v_mfma_f32_16x16x16_f16 v[2:5], v[14:15], v[12:13], v[4:7]\n")), "");
+  EXPECT_EQ(found(chain("v_mfma_f32_16x16x16_f16 v[20:23], v[14:15], v[12:13], v[4:7]\n")),
+            "mfma-src-c v[2:5]: 4 more wait states (s_nop 3)\n");
+}
+
 TEST(HazardCheck, AroundALoop) {
   const std::string text = "s_mov_b32 s4, 4\n"
                            "loop:\n"
