@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reference/aiter.h"
+#include "reference/number_formats.h"
 #include "reference/suite_llm.h"
 #include "reference/suite_parts.h"
 
@@ -9,6 +10,7 @@ namespace asmevo::reference {
 
 std::vector<AiterKernel> aiter_gemm_kernels();
 std::vector<AiterKernel> aiter_topk_kernels();
+std::vector<AiterKernel> aiter_paged_kernels();
 
 constexpr double bfloat_rounding = 0x1p-8;
 /// The matrix cores cut products and sums 24 bits below the largest of a group, and float sums round once
@@ -28,6 +30,19 @@ inline Numbers unshuffled(const Numbers& w, size_t rows, size_t columns, size_t 
           w[block * 512 + column % 32 / group * 16 * group + row % 16 * group + column % group];
     }
   return plain;
+}
+
+/// Rows rounded to fp8 as the kernels do it on the way: each by its largest number, which becomes 240.
+inline Numbers rounded_to_fp8(Numbers values, size_t row) {
+  for (size_t first = 0; first < values.size(); first += row) {
+    double largest = 0;
+    for (size_t i = first; i < first + row; ++i) largest = std::max(largest, std::abs(values[i]));
+    for (size_t i = first; i < first + row && largest > 0; ++i) {
+      const double scaled = values[i] * (240 / largest), unit = ulp(e4m3_fnuz, scaled);
+      values[i] = std::nearbyint(scaled / unit) * unit * (largest / 240);
+    }
+  }
+  return values;
 }
 
 /// How far off a float sum of `steps` products may be: it wanders about zero and is hardly ever near its

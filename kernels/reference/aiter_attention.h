@@ -1,0 +1,57 @@
+// What the references of AITer's attention kernels share. For the files of kernels/reference/ only.
+#pragma once
+
+#include "reference/aiter_parts.h"
+#include "reference/attention.h"
+
+namespace asmevo::reference {
+
+/// A head's keys and values, token by token.
+struct Tokens {
+  size_t count = 0;
+  Numbers k, v;
+};
+
+/// Relative roundings: of a weight before it is multiplied with a value, of a result, and of what scores are
+/// made of.
+struct AttentionErrors {
+  double weight, result, score_factors = 0;
+};
+
+/// The largest root of the sum of squares of a score's products.
+inline double score_wander(const Attention& size, const Numbers& q, const Numbers& k) {
+  double most = 0;
+  for (size_t i = 0; i < size.queries; ++i)
+    for (size_t j = 0; j < size.keys; ++j) {
+      double squares = 0;
+      for (size_t d = 0; d < size.width; ++d) {
+        const double product = q[i * size.width + d] * k[j * size.width + d];
+        squares += product * product;
+      }
+      most = std::max(most, squares);
+    }
+  return std::sqrt(most) * size.scale;
+}
+
+/// The queries of one head. Weights are rounded independently of each other, so that results are off like a
+/// sum that wanders about zero, and so are scores where what they are made of is rounded. What a score is off
+/// changes its weight by as much. `own` takes five times the usual.
+inline Output attention_output(std::string buffer, const Attention& size, const Numbers& q,
+                               const Tokens& tokens, const AttentionErrors& errors,
+                               std::vector<size_t> indices) {
+  AttentionSpread spread;
+  Numbers values = attention(size, q, tokens.k, tokens.v, &spread);
+  const double wander = score_wander(size, q, tokens.k);
+  const double sum = step_error * static_cast<double>(size.width) * 4 * wander,
+               rounded = errors.score_factors * wander;
+  Output out{.buffer = std::move(buffer),
+             .values = std::move(values),
+             .relative = errors.result * 1.01 + 2 * sum,
+             .own = Numbers(size.queries * size.width),
+             .indices = std::move(indices)};
+  for (size_t i = 0; i < out.own.size(); ++i)
+    out.own[i] = 2.5 * (errors.weight + rounded + sum) * spread.wander[i];
+  return out;
+}
+
+} // namespace asmevo::reference
