@@ -28,18 +28,18 @@ TEST(Buffer, RawAddresses) {
   }
 }
 
-// 9.1.5.1: the offset alone is checked, dword by dword; SOFFSET is not.
+// What is checked is the offset with SOFFSET, dword by dword; a dword must end in range.
 TEST(Buffer, RawRangeIsCheckedByDword) {
   Snippet s = snippet("gfx942", "buffer_load_dwordx4 v[4:7], v0, s[4:7], s8 offen\n"
                                 "buffer_store_dwordx3 v[10:12], v0, s[12:15], 0 offen offset:1024\n"
                                 "buffer_load_dword v8, v1, s[4:7], 0 offen offset:4");
   map_pattern(s, 0x1000);
-  Resource{.records = 40}.put(s, 4);
+  Resource{.records = 0x200 + 42}.put(s, 4);
   Resource{.records = 1064}.put(s, 12);
   s.s(8) = 0x200;
   for (unsigned l = 0; l < lanes; ++l) {
     s.v(0, l) = l < 12 ? 4 * l : 0xffffff00 + l;
-    s.v(1, l) = 0xfffffffc; // no wrap
+    s.v(1, l) = 0xfffffffc; // with the immediate it comes to 0
     for (unsigned d = 0; d < 3; ++d) s.v(10 + d, l) = 0x1000 * l + d;
   }
   s.wave().set_exec(all_lanes & ~uint64_t{0xf}); // so that no two write one dword: lanes 4, 7, 10 stay below
@@ -51,7 +51,7 @@ TEST(Buffer, RawRangeIsCheckedByDword) {
     for (unsigned d = 0; d < 4; ++d)
       EXPECT_EQ(s.v(4 + d, l), l < 12 && 4 * l + 4 * d < 40 ? pattern_as<uint32_t>(0x200 + 4 * l + 4 * d) : 0)
           << l << " " << d;
-    EXPECT_EQ(s.v(8, l), 0U);
+    EXPECT_EQ(s.v(8, l), pattern_as<uint32_t>(0));
   }
   EXPECT_EQ(in_memory<uint32_t>(s, memory_at + 1024 + 28), 0x7000U);
   EXPECT_EQ(in_memory<uint32_t>(s, memory_at + 1024 + 32), 0x7001U);

@@ -13,7 +13,7 @@ constexpr uint32_t element_size = 4;
 
 struct BufferAddresses {
   LaneAddresses at;
-  LaneAddresses offset; // what raw buffers check: without index and SOFFSET
+  LaneAddresses offset; // what raw buffers check: SOFFSET and the rest, but no index
   Row index;
 };
 
@@ -32,13 +32,13 @@ void buffer_addresses(const Wave& wave, const MicroOp& op, const BufferResource&
     std::ranges::fill(a.index.lane, 0);
   if (r.add_lane)
     for (unsigned l = 0; l < lanes; ++l) a.index.lane[l] += l;
-  const auto immediate = static_cast<uint64_t>(m.offset);
+  const auto immediate = static_cast<uint32_t>(m.offset);
   if (m.offen)
-    for (unsigned l = 0; l < lanes; ++l) a.offset.lane[l] = immediate + row->lane[l];
+    for (unsigned l = 0; l < lanes; ++l) a.offset.lane[l] = immediate + row->lane[l]; // 32 bits
   else
     std::ranges::fill(a.offset.lane, immediate);
 
-  const uint64_t base = r.base + wave.scalar32(op.source[MicroOp::offset]);
+  const uint64_t scalar_offset = wave.scalar32(op.source[MicroOp::offset]), base = r.base + scalar_offset;
   const uint32_t stride = r.stride_of(formatted);
   if (r.swizzle)
     for (unsigned l = 0; l < lanes; ++l)
@@ -46,9 +46,12 @@ void buffer_addresses(const Wave& wave, const MicroOp& op, const BufferResource&
   else
     for (unsigned l = 0; l < lanes; ++l)
       a.at.lane[l] = base + uint64_t{stride} * a.index.lane[l] + a.offset.lane[l];
+  if (scalar_offset != 0)
+    for (unsigned l = 0; l < lanes; ++l) a.offset.lane[l] += scalar_offset;
 }
 
-// Lanes with at least `bytes` bytes in range (9.1.5.1 "Range checking"; SOFFSET has no part in it).
+// Lanes with at least `bytes` bytes in range (9.1.5.1 "Range checking"; that SOFFSET has a part in it is how
+// production kernels find the end of a tensor).
 uint64_t in_range(const BufferResource& r, const MicroOp& op, const BufferAddresses& a, uint32_t bytes) {
   const bool indexed = op.mods().idxen;
   if (r.add_lane && !indexed) return all_lanes; // scratch
@@ -79,7 +82,7 @@ bool resolve_partly(Wave& wave, const MicroOp& op, const BufferResource& r, cons
                     uint64_t mask, const Access& access, LanePointers& p) {
   for (uint64_t m = mask; m != 0; m &= m - 1) {
     const auto l = static_cast<unsigned>(std::countr_zero(m));
-    const auto inside = static_cast<unsigned>((r.records - a.offset.lane[l] + 3) / 4 * 4);
+    const auto inside = static_cast<unsigned>((r.records - a.offset.lane[l]) / 4 * 4);
     Access part = access;
     part.bytes = std::min(inside, access.bytes);
     std::memset(p.copy[l], 0, sizeof p.copy[l]);
@@ -126,10 +129,8 @@ bool resolve_buffer(Wave& wave, const MicroOp& op, uint64_t mask, Access access,
   if (access.atomic) return resolve_buffer_whole(wave, op, r, false, mask, access, p);
   BufferAddresses a;
   buffer_addresses(wave, op, r, false, a);
-  // A dword is in range if it starts there.
-  const unsigned last = access.bytes > 4 ? access.bytes - 4 : 0;
-  const uint64_t whole = mask & in_range(r, op, a, last + 1);
-  const uint64_t partly = whole == mask || last == 0 ? 0 : mask & ~whole & in_range(r, op, a, 1);
+  const uint64_t whole = mask & in_range(r, op, a, access.bytes);
+  const uint64_t partly = whole == mask || access.bytes <= 4 ? 0 : mask & ~whole & in_range(r, op, a, 4);
   tell(wave, op, isa::MemoryKind::Global, access, whole | partly, a.at);
   if (!resolve_memory(wave, op, a.at, whole, access, p)) return false;
   if (partly != 0 && !resolve_partly(wave, op, r, a, partly, access, p)) return false;
