@@ -33,25 +33,30 @@ inline double score_wander(const Attention& size, const Numbers& q, const Number
   return std::sqrt(most) * size.scale;
 }
 
-/// The queries of one head. Weights are rounded independently of each other, so that results are off like a
-/// sum that wanders about zero, and so are scores where what they are made of is rounded. What a score is off
-/// changes its weight by as much. `own` takes five times the usual.
-inline Output attention_output(std::string buffer, const Attention& size, const Numbers& q,
-                               const Tokens& tokens, const AttentionErrors& errors,
-                               std::vector<size_t> indices) {
+/// The queries of one head: their results, and the logarithms of their sums of weights. Weights are rounded
+/// independently of each other, so that results are off like a sum that wanders about zero, and so are scores
+/// where what they are made of is rounded. What a score is off changes its weight by as much. `own` takes
+/// five times the usual.
+struct AttentionOutputs {
+  Output out, log_sum;
+};
+inline AttentionOutputs attention_outputs(const Attention& size, const Numbers& q, const Tokens& tokens,
+                                          const AttentionErrors& errors) {
   AttentionSpread spread;
   Numbers values = attention(size, q, tokens.k, tokens.v, &spread);
   const double wander = score_wander(size, q, tokens.k);
   const double sum = step_error * static_cast<double>(size.width) * 4 * wander,
                rounded = errors.score_factors * wander;
-  Output out{.buffer = std::move(buffer),
-             .values = std::move(values),
-             .relative = errors.result * 1.01 + 2 * sum,
-             .own = Numbers(size.queries * size.width),
-             .indices = std::move(indices)};
-  for (size_t i = 0; i < out.own.size(); ++i)
-    out.own[i] = 2.5 * (errors.weight + rounded + sum) * spread.wander[i];
-  return out;
+  AttentionOutputs outputs{{.buffer = "out",
+                            .values = std::move(values),
+                            .relative = errors.result * 1.01 + 2 * sum,
+                            .own = std::move(spread.wander)},
+                           {.buffer = "lse",
+                            .values = std::move(spread.log_sum),
+                            .relative = few,
+                            .absolute = sum + 2.5 * rounded + few}};
+  for (double& own : outputs.out.own) own *= 2.5 * (errors.weight + rounded + sum);
+  return outputs;
 }
 
 } // namespace asmevo::reference

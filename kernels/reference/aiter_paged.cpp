@@ -44,9 +44,10 @@ Expected paged(const SuiteInputs& in, const Cache& cache, const AttentionErrors&
       const size_t first = (sequence * kv_heads + head) * group * width;
       Numbers q = in.values("q", first, group * width);
       if (cache.scaled) q = rounded_to_fp8(std::move(q), width);
-      expected.outputs.push_back(attention_output("out",
-                                                  {group, tokens.count, width, 1 / std::sqrt(128.0), false},
-                                                  q, tokens, errors, run_of(first, group * width)));
+      AttentionOutputs outputs =
+          attention_outputs({group, tokens.count, width, 1 / std::sqrt(128.0), false}, q, tokens, errors);
+      outputs.out.indices = run_of(first, group * width);
+      expected.outputs.push_back(std::move(outputs.out));
     }
   return expected;
 }

@@ -11,6 +11,7 @@ namespace asmevo::reference {
 std::vector<AiterKernel> aiter_gemm_kernels();
 std::vector<AiterKernel> aiter_topk_kernels();
 std::vector<AiterKernel> aiter_paged_kernels();
+std::vector<AiterKernel> aiter_fmha_kernels();
 
 constexpr double bfloat_rounding = 0x1p-8;
 /// The matrix cores cut products and sums 24 bits below the largest of a group, and float sums round once
