@@ -19,6 +19,8 @@ constexpr int64_t most_bytes = int64_t{1} << 40; // of one buffer
 constexpr uint64_t most_bytes_in_all = uint64_t{1} << 42;
 constexpr uint64_t default_guard = 4096, default_alignment = 256;
 constexpr size_t most_pointers = size_t{1} << 20;
+constexpr uint64_t most_worked_out = uint64_t{1} << 16; // elements, each by an expression of its own
+constexpr std::string_view element_index = "index";     // in such expressions
 
 // Sizes by depth-first search; what is being worked out must not be asked for again.
 class SizeSolver {
@@ -284,6 +286,7 @@ class Planner {
     }
     if (init.kind == "random_bits") b.init.kind = InitKind::RandomBits;
     if (init.kind == "values") return plan_values(b, init);
+    if (init.kind == "expression") return plan_expression(b, init);
     if (init.kind == "bytes") return plan_bytes(b, init);
     if (init.kind == "file") return plan_file(b, init);
     if (init.kind == "pointers") return plan_pointer_table(b, init);
@@ -335,22 +338,41 @@ class Planner {
     return error(line, what(*b.spec), "init", "{} {}; the buffer has {}", given, unit, needed);
   }
 
+  Status add_code(PlannedBuffer& b, const Expression& e, std::string_view key, const Scope& scope) const {
+    const auto value = evaluate(e.text, scope);
+    if (!value) return error(e.line, what(*b.spec), key, value.error());
+    const int64_t* whole = std::get_if<int64_t>(&*value);
+    if (b.layout.type().is_integer()) {
+      if (whole == nullptr) return error(e.line, what(*b.spec), key, "must be integers");
+      const auto code = encode_integer(b.layout.type(), *whole);
+      if (!code) return error(e.line, what(*b.spec), key, code.error());
+      b.init.codes.push_back(*code);
+      return {};
+    }
+    const double number = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(*value);
+    b.init.codes.push_back(encode(b.layout.type(), number));
+    return {};
+  }
+
   Status plan_values(PlannedBuffer& b, const InitSpec& init) {
     b.init.kind = InitKind::Codes;
     ASMEVO_CHECK(short_of(b, init.line, init.values.size(), b.layout.count(), "values"));
-    for (const Expression& e : init.values) {
-      const auto value = evaluate(e.text, plan_.sizes);
-      if (!value) return error(e.line, what(*b.spec), "init: values", value.error());
-      const int64_t* whole = std::get_if<int64_t>(&*value);
-      if (b.layout.type().is_integer()) {
-        if (whole == nullptr) return error(e.line, what(*b.spec), "init: values", "must be integers");
-        const auto code = encode_integer(b.layout.type(), *whole);
-        if (!code) return error(e.line, what(*b.spec), "init: values", code.error());
-        b.init.codes.push_back(*code);
-      } else {
-        b.init.codes.push_back(encode(b.layout.type(), whole != nullptr ? static_cast<double>(*whole)
-                                                                        : std::get<double>(*value)));
-      }
+    for (const Expression& e : init.values) ASMEVO_CHECK(add_code(b, e, "init: values", plan_.sizes));
+    return {};
+  }
+
+  Status plan_expression(PlannedBuffer& b, const InitSpec& init) {
+    b.init.kind = InitKind::Codes;
+    const Expression& e = init.numbers.at("value");
+    if (b.layout.count() > most_worked_out)
+      return error(e.line, what(*b.spec), "init", "an expression for {} elements; {} are the most",
+                   b.layout.count(), most_worked_out);
+    if (plan_.sizes.contains(element_index))
+      return error(e.line, what(*b.spec), "init", "'{}' is a size, too", element_index);
+    Scope scope = plan_.sizes;
+    for (uint64_t i = 0; i < b.layout.count(); ++i) {
+      scope.insert_or_assign(std::string(element_index), static_cast<int64_t>(i));
+      ASMEVO_CHECK(add_code(b, e, "init: value", scope));
     }
     return {};
   }

@@ -422,6 +422,7 @@ const std::vector<InitForm>& init_forms() {
       {"random_bits", {}, "", false, false},
       {"poison", {}, "", false, false},
       {"values", {}, "", true, false},
+      {"expression", {{"value", ""}}, "", false, false},
       {"bytes", {}, "hex", false, false},
       {"file", {{"offset", "0"}}, "path", false, false},
       {"pointers", {}, "", false, true},

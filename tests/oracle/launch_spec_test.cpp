@@ -137,6 +137,7 @@ TEST(LaunchSpec, MistakesAreNamedWithLineAndKey) {
            {"init = \"ones\"", "init = {kind = \"uniform\", lo = 1}", "launch.toml:8: ", "lo"},
            {"init = \"ones\"", "init = {kind = \"uniform\", low = 3, high = 1}", "launch.toml:8: ", "low"},
            {"init = \"ones\"", "init = {kind = \"values\", values = [1, 2]}", "launch.toml:8: ", "2 values"},
+           {"init = \"ones\"", "init = {kind = \"expression\", value = \"row\"}", "launch.toml:8: ", "'row'"},
            {"init = \"ones\"", "init = {kind = \"bytes\", hex = \"0011\"}", "launch.toml:8: ", "2 bytes"},
            {"init = \"ones\"", "init = {kind = \"bytes\", hex = \"001\"}", "launch.toml:8: ", "hex"},
            {"init = \"ones\"", "init = {kind = \"file\", path = \"no-such-file\"}",
@@ -167,6 +168,24 @@ TEST(LaunchSpec, MistakesAreNamedWithLineAndKey) {
   }
   EXPECT_THAT(error(good, "large"), HasSubstr("'large'"));
   EXPECT_TRUE(plan(good)) << plan(good).error().message;
+}
+
+TEST(LaunchSpec, ExpressionsOfTheElementsNumber) {
+  const std::string init = "init = {kind = \"expression\", value = \"min(index * n, 20) / 2.0\"}";
+  const auto made = plan(with("init = \"ones\"", init));
+  ASSERT_TRUE(made) << made.error().message;
+  const PlannedBuffer& x = made->buffers[0];
+  const std::vector<double> expected = {0, 4, 8, 10, 10, 10, 10, 10};
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_EQ(decode(x.layout.type(), init_code(x.init, x.layout, i)), expected[i]) << i;
+  const std::string integers =
+      std::string(with("init = \"ones\"", init)).replace(with("init = \"ones\"", init).find("f32"), 3, "i32");
+  EXPECT_THAT(error(integers), HasSubstr("integers"));
+  const std::string many = with("n = 8", "n = 65537");
+  EXPECT_THAT(error(std::string(many).replace(many.find("init = \"ones\""), 13, init)), HasSubstr("65536"));
+  const std::string taken = with("n = 8", "n = 8\nindex = 1");
+  EXPECT_THAT(error(std::string(taken).replace(taken.find("init = \"ones\""), 13, init)),
+              HasSubstr("'index'"));
 }
 
 TEST(LaunchSpec, BuffersInOneAllocation) {
