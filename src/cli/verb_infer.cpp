@@ -53,18 +53,21 @@ Result<infer::InferOptions> infer_options(const Options& options) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
       return bad_input("--set: '{}' is not like n=64", printable(text));
-    to.values[text.substr(0, equals)] = text.substr(equals + 1);
+    if (!to.values.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      return bad_input("--set: '{}' is given twice", printable(text.substr(0, equals)));
   }
   return to;
 }
 
-// The draft as `asmevo run` would run it. Empty: it completes.
+// The draft as `asmevo run` would run it, of a large grid the workgroups that were probed. Empty: it
+// completes.
 Result<std::string> try_draft(const std::shared_ptr<const codeobject::CodeObject>& object,
-                              const std::string& text) {
+                              const std::string& text, const std::vector<uint64_t>& workgroups) {
   ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::parse(text, "draft"));
   ASMEVO_TRY(const oracle::LaunchPlan plan, oracle::LaunchPlan::make(std::move(spec), ""));
   device::EmulatorOptions emulator;
   emulator.most_instructions = uint64_t{1} << 26;
+  emulator.workgroups = workgroups;
   ASMEVO_TRY(const auto device, device::EmulatedDevice::create(object->target(), std::move(emulator)));
   ASMEVO_TRY(const auto module, device->load(object));
   ASMEVO_TRY(const auto memory, oracle::LaunchMemory::create(plan, *device));
@@ -112,7 +115,7 @@ Result<Answer> run(const Options& options, bool json) {
   const auto inferred = infer::infer_launch(object, how);
   if (!inferred) return failed(inferred.error(), options.file);
   std::string text = inferred->text();
-  ASMEVO_TRY(const std::string failure, try_draft(object, text));
+  ASMEVO_TRY(const std::string failure, try_draft(object, text, inferred->sample));
   if (!failure.empty()) text.insert(0, fmt::format("# Does not complete: {}\n", printable(failure, 300)));
   if (!options.output.empty()) ASMEVO_CHECK(write_file(options.output, text));
   if (json) {
@@ -122,6 +125,7 @@ Result<Answer> run(const Options& options, bool json) {
                 {"grid", inferred->grid},
                 {"workgroup", inferred->workgroup},
                 {"probes", inferred->probes},
+                {"sample", inferred->sample},
                 {"arguments", arguments},
                 {"to_check", inferred->missing},
                 {"notes", inferred->notes},
@@ -131,7 +135,8 @@ Result<Answer> run(const Options& options, bool json) {
   } else {
     print_table(*inferred);
     if (failure.empty())
-      fmt::print("  the launch completes\n");
+      fmt::print("  the launch completes{}\n",
+                 inferred->sample.empty() ? "" : ", as far as it was run: those workgroups");
     else
       fmt::print("  the launch does not complete: {}\n", printable(failure, 300));
   }

@@ -4,12 +4,11 @@
 
 #include "infer/argument_facts.h"
 #include "infer/draft.h"
+#include "infer/given_value.h"
+#include "infer/grid_bound.h"
 #include "infer/probe.h"
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
-#include <cmath>
 
 namespace asmevo::infer {
 
@@ -27,28 +26,8 @@ constexpr uint64_t default_instructions = 2'000'000;
 // What a probe may cost in memory, which sizes that make no sense would exceed: of one that explores, and of
 // the last ones, which decide extents.
 constexpr size_t exploring_pages = 10'000, last_pages = 100'000;
-constexpr uint64_t most_workgroups = 16; // tried in each direction
+constexpr uint64_t most_workgroups = 16; // run whole, in each direction
 constexpr size_t most_varied = 24;       // scalars
-
-std::optional<uint64_t> integer_in(std::string_view text) {
-  int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size())
-    return std::nullopt;
-  return static_cast<uint64_t>(value);
-}
-
-std::optional<double> float_in(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
-  return value;
-}
-
-uint64_t float_bits(ValueType type, double value, isa::Gfx gfx) {
-  const auto element = oracle::element_type(dtype_of(type, gfx));
-  return element ? oracle::encode(*element, value) : 0;
-}
 
 class Inferrer {
  public:
@@ -59,8 +38,6 @@ class Inferrer {
 
  private:
   Status choose_workgroup(const codeobject::KernelMetadata*);
-  Status pin();
-
   // One probe, again for every pointer it finds.
   Result<ProbeRun> probe();
   bool regroup();
@@ -82,12 +59,12 @@ class Inferrer {
   KernargFields fields_;
   ProbeSetup setup_;
   Observations all_;
-  std::map<uint64_t, std::string> pinned_contents_; // of pointers, by kernarg offset
-  std::map<uint64_t, std::string> scalar_effects_;  // by kernarg offset
-  bool indices_count_ = false;                      // index buffers hold 0, 1, 2, ... rather than zeros
-  std::map<uint64_t, bool> accesses_;               // the kernel's instructions that access memory
-  bool all_count_ = false;                          // so do all integers
-  std::array<bool, 3> unbounded_{};                 // directions in which more workgroups always did more
+  GivenValues given_;
+  std::map<uint64_t, std::string> scalar_effects_; // by kernarg offset
+  bool indices_count_ = false;                     // index buffers hold 0, 1, 2, ... rather than zeros
+  std::map<uint64_t, bool> accesses_;              // the kernel's instructions that access memory
+  bool all_count_ = false;                         // so do all integers
+  std::array<std::string, 3> grid_doubts_;         // by direction: why the user should look at it
 };
 
 Status Inferrer::choose_workgroup(const codeobject::KernelMetadata* metadata) {
@@ -111,33 +88,6 @@ Status Inferrer::choose_workgroup(const codeobject::KernelMetadata* metadata) {
   return {};
 }
 
-Status Inferrer::pin() {
-  for (const auto& [name, text] : options_.values) {
-    const auto at = std::ranges::find(fields_.fields(), name, &KernargField::name);
-    if (at == fields_.fields().end()) {
-      std::string names;
-      for (const KernargField& f : fields_.fields()) names += (names.empty() ? "" : ", ") + f.name;
-      return bad_input("no argument '{}'; there are {}", printable(name), printable(names, 400));
-    }
-    const auto whole = integer_in(text);
-    const auto number = float_in(text);
-    if (!number) return bad_input("argument '{}': '{}' is no number", printable(name), printable(text));
-    if (at->pointer) {
-      if (!whole)
-        return bad_input("argument '{}': elements of a buffer are pinned to integers only", printable(name));
-      pinned_contents_[at->offset] = text;
-      continue;
-    }
-    at->pinned = true;
-    at->value = whole ? *whole
-                      : float_bits(at->size == 8   ? ValueType::F64
-                                   : at->size == 2 ? ValueType::F16
-                                                   : ValueType::F32,
-                                   *number, gfx_);
-  }
-  return {};
-}
-
 Status Inferrer::open(const std::shared_ptr<const codeobject::CodeObject>& object,
                       const codeobject::Kernel& kernel) {
   kernel_ = kernel.name;
@@ -145,11 +95,13 @@ Status Inferrer::open(const std::shared_ptr<const codeobject::CodeObject>& objec
   ASMEVO_CHECK(choose_workgroup(object->metadata_of(kernel)));
   ASMEVO_TRY(prober_, Prober::create(object, kernel));
   ASMEVO_TRY(accesses_, memory_instructions(*object, kernel));
-  return pin();
+  ASMEVO_TRY(given_, pin(options_.values, fields_));
+  return {};
 }
 
 Result<ProbeRun> Inferrer::probe() {
   for (;;) {
+    apply(given_, fields_, all_, gfx_);
     ASMEVO_TRY(ProbeRun run, prober_->run(fields_, setup_));
     bool found = false;
     for (const auto& [dword, evidence] : run.seen.pointers) found |= fields_.make_pointer(dword);
@@ -196,10 +148,10 @@ RegionContents Inferrer::contents_of(unsigned region) const {
   c.init.kind = oracle::InitKind::Constant;
   c.init.seed = region + 1;
   const KernargField* field = fields_.pointer_of(region);
-  const auto pinned = field == nullptr ? pinned_contents_.end() : pinned_contents_.find(field->offset);
-  if (pinned != pinned_contents_.end()) {
-    c.init.first = std::strtod(pinned->second.c_str(), nullptr);
-    c.init.whole_first = static_cast<int64_t>(integer_in(pinned->second).value_or(0));
+  const auto given = field == nullptr ? given_.end() : given_.find(field->offset);
+  if (given != given_.end()) {
+    c.init.first = given->second.number();
+    c.init.whole_first = static_cast<int64_t>(given->second.bits());
   } else if (is_float(facts.type)) {
     c.init.kind = oracle::InitKind::Uniform;
     c.init.first = -1;
@@ -320,28 +272,24 @@ Status Inferrer::vary_scalars() {
 // Doubled in each direction that addresses or branches depend on, as long as that writes more.
 Status Inferrer::choose_grid() {
   if (options_.grid) return {};
-  const auto written = [](const ProbeRun& run) {
-    int64_t bytes = 0;
-    for (const auto& [s, t] : run.seen.touched) bytes += t.written.end - t.written.begin;
-    return bytes;
-  };
   for (unsigned d = 0; d < 3; ++d) {
     const auto id = static_cast<Source>(source::workgroup_id0 + d);
     if (!all_.in_address.contains(id) && !all_.in_branch.contains(id)) continue;
     ASMEVO_TRY(ProbeRun before, probe());
-    unbounded_[d] = true;
-    while (setup_.workgroups[d] < most_workgroups) {
+    bool more = true;
+    while (more && setup_.workgroups[d] < most_workgroups) {
       setup_.workgroups[d] *= 2;
       ASMEVO_TRY(ProbeRun after, probe());
-      if (after.outcome.completed() && written(after) > written(before)) {
+      more = after.outcome.completed() && written_bytes(after) > written_bytes(before);
+      if (more)
         before = std::move(after);
-        continue;
-      }
-      setup_.workgroups[d] /= 2;
-      unbounded_[d] = false;
-      break;
+      else
+        setup_.workgroups[d] /= 2;
     }
-    if (unbounded_[d]) setup_.workgroups[d] = 2;
+    if (!more) continue;
+    ASMEVO_TRY(GridChoice choice, choose_large_grid(*prober_, fields_, setup_, d));
+    setup_.workgroups[d] = choice.workgroups;
+    grid_doubts_[d] = std::move(choice.doubt);
   }
   return {};
 }
@@ -403,10 +351,8 @@ void Inferrer::say_what_is_missing(Inference& result) const {
   }
   if (!free_scalars.empty())
     result.missing.push_back(fmt::format("values of {}: chosen, not known (--set name=value)", free_scalars));
-  for (unsigned d = 0; d < 3; ++d)
-    if (unbounded_[d])
-      result.missing.push_back(
-          fmt::format("grid {}: no scalar bounds it; every workgroup does more (--grid)", "xyz"[d]));
+  for (const std::string& doubt : grid_doubts_)
+    if (!doubt.empty()) result.missing.push_back(doubt);
   if (!result.last_outcome.empty())
     result.missing.push_back(fmt::format("the launch does not complete: {}", result.last_outcome));
 }
@@ -432,10 +378,16 @@ Result<Inference> Inferrer::run() {
   ASMEVO_CHECK(vary_scalars());
   ASMEVO_CHECK(choose_grid());
   ASMEVO_CHECK(settle_indices(result));
+  ASMEVO_CHECK(check(given_, fields_, all_, gfx_));
   result.kernel = kernel_;
   result.grid = setup_.workgroups;
   result.workgroup = setup_.workgroup;
   result.probes = prober_->runs();
+  result.sample = probed_workgroups(result.grid, setup_.most_workgroups);
+  if (!result.sample.empty())
+    result.notes.push_back(
+        fmt::format("{} of {} workgroups were probed: what only others access is not known",
+                    result.sample.size(), result.grid[0] * result.grid[1] * result.grid[2]));
   say_what_is_missing(result);
   say_what_never_ran(result);
   std::vector<RegionContents> contents;

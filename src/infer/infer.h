@@ -55,6 +55,7 @@ struct Inference {
   std::vector<InferredArgument> arguments; // in kernarg order
   std::vector<std::string> notes;          // one line each: about the launch as a whole
   std::vector<std::string> missing;        // what could not be inferred, and what to supply
+  std::vector<uint64_t> sample;            // the workgroups that probes ran of a large grid; empty: all
   unsigned probes = 0;
   std::string last_outcome; // of the probe with the launch as it is here; empty: it completed
   oracle::LaunchSpec spec;

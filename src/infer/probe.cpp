@@ -2,6 +2,9 @@
 
 #include "infer/probe_observer.h"
 #include "isa/codec.h"
+#include "oracle/workgroup_sample.h"
+
+#include <limits>
 
 namespace asmevo::infer {
 
@@ -53,7 +56,28 @@ Result<std::unique_ptr<Prober>> Prober::create(std::shared_ptr<const codeobject:
   return p;
 }
 
+std::vector<uint64_t> probed_workgroups(const std::array<uint64_t, 3>& grid, uint64_t most) {
+  if (grid[0] * grid[1] * grid[2] <= most) return {};
+  return oracle::sample_workgroups(grid, most, 0);
+}
+
+namespace {
+
+// What numbers of workgroups and work-items are counted with must hold them.
+Status check_grid(const std::array<uint64_t, 3>& grid) {
+  constexpr uint64_t most = std::numeric_limits<uint32_t>::max();
+  uint64_t all = 1;
+  for (const uint64_t n : grid) {
+    if (n > most) return bad_input("{} workgroups in one direction; the most is {}", n, most);
+    if (__builtin_mul_overflow(all, n, &all)) return bad_input("the grid has more than 2^64 workgroups");
+  }
+  return {};
+}
+
+} // namespace
+
 Result<ProbeRun> Prober::run(const KernargFields& fields, const ProbeSetup& setup) {
+  ASMEVO_CHECK(check_grid(setup.workgroups));
   ++runs_;
   ProbeRun run;
   std::map<Source, unsigned> pointers;
@@ -63,6 +87,7 @@ Result<ProbeRun> Prober::run(const KernargFields& fields, const ProbeSetup& setu
   auto& options = device_->options();
   options.threads = 1; // what is read before it is written depends on the order of workgroups
   options.most_instructions = setup.most_instructions;
+  options.workgroups = probed_workgroups(setup.workgroups, setup.most_workgroups);
   options.observer = [&](unsigned) { return &observer; };
   for (unsigned r = 0; r < fields.regions(); ++r) {
     const auto contents = setup.contents.find(r);

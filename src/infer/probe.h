@@ -15,6 +15,11 @@ struct RegionContents {
   oracle::Init init;
 };
 
+/// Workgroups that a probe runs of a larger grid: which bytes are touched shows at its corners, and what is
+/// done to them in any.
+inline constexpr uint64_t most_probed_workgroups = 256;
+inline constexpr uint64_t corners_only = 1;
+
 struct ProbeSetup {
   std::array<uint64_t, 3> workgroups{1, 1, 1};
   std::array<uint32_t, 3> workgroup{1, 1, 1};
@@ -22,7 +27,11 @@ struct ProbeSetup {
   std::map<unsigned, RegionContents> contents; // of regions; none: zeros
   uint64_t most_instructions = 0;              // of a workgroup
   size_t most_pages = 0;                       // of 4 KiB that a run may touch
+  uint64_t most_workgroups = most_probed_workgroups;
 };
+
+/// The workgroups that stand for a grid of more than `most`: its corners, and others anywhere. Empty: all.
+std::vector<uint64_t> probed_workgroups(const std::array<uint64_t, 3>& grid, uint64_t most);
 
 struct ProbeRun {
   device::LaunchOutcome outcome;

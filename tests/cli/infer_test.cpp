@@ -37,6 +37,20 @@ TEST(InferVerb, JsonHasEvidence) {
   EXPECT_THAT(document["arguments"][1]["evidence"].dump(), HasSubstr("f32: used by v_"));
 }
 
+// Neither probes nor the trial of the draft take longer for it.
+TEST(InferVerb, SaysWhichWorkgroupsStandForAHugeGrid) {
+  const std::vector<std::string> command = {"infer",  object,   "--kernel",
+                                            "saxpy",  "--grid", "4000000000,4000000000",
+                                            "--json", "--set",  "arg_18=4000000000"};
+  const Ran ran = run_asmevo(command);
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const auto document = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(document["sample"].size(), 256U);
+  EXPECT_EQ(document["sample"][0], 0);
+  EXPECT_THAT(document["notes"].dump(), HasSubstr("256 of 16000000000000000000 workgroups were probed"));
+  EXPECT_EQ(document["completes"], true);
+}
+
 TEST(InferVerb, RefusesWhatMakesNoSense) {
   const auto refused = [&](std::vector<std::string> options, const std::string& what) {
     std::vector<std::string> command = {"infer", object, "--kernel", "saxpy"};
@@ -51,6 +65,9 @@ TEST(InferVerb, RefusesWhatMakesNoSense) {
   refused({"--workgroup", "4096"}, "4096");
   refused({"--set", "nothing=1"}, "no argument 'nothing'");
   refused({"--set", "n"}, "--set: 'n' is not like n=64");
+  refused({"--set", "arg_18=1", "--set", "arg_18=2"}, "--set: 'arg_18' is given twice");
+  refused({"--set", "arg_18=1e500"}, "--set arg_18: '1e500' is no finite number");
+  refused({"--set", "arg_18=18446744073709551616"}, "--set arg_18: '18446744073709551616' is no i32");
   EXPECT_THAT(run_asmevo({"infer", object}).err, HasSubstr("2 kernels: choose one (--kernel)"));
 }
 

@@ -1,6 +1,7 @@
 // Small kernels whose kernarg segment nothing describes: what inference makes of their instructions.
 #include "emulator/assembled_kernel.h"
 #include "infer/infer.h"
+#include "infer/probe.h"
 #include "oracle/launch_run.h"
 
 #include <gmock/gmock.h>
@@ -191,23 +192,73 @@ TEST(InferKernels, IndexBuffersAreNamed) {
   EXPECT_EQ(i.arguments[1].bytes(), 256U) << "indices 0 to 63";
 }
 
-TEST(InferKernels, GridGrowsWhileWorkgroupsWriteMore) {
-  const std::string_view body = R"(
+// A float, bytes 16 to 19, doubled into as many elements as bytes 20 to 23 say.
+constexpr std::string_view fill = R"(
   v_mov_b32_e32 v2, s2
   v_lshl_add_u32 v2, v2, 6, v0
   v_cmp_gt_u32_e32 vcc, s9, v2
   s_and_saveexec_b64 s[10:11], vcc
-  v_lshlrev_b32_e32 v3, 2, v2
+  v_mov_b32_e32 v3, 0
+  v_lshlrev_b64 v[2:3], 2, v[2:3]
   v_mov_b32_e32 v4, s8
   v_add_f32_e32 v4, v4, v4
-  global_store_dword v3, v4, s[6:7])";
-  const Inference i =
-      inferred(body, {.kernel = {}, .grid = {}, .workgroup = {}, .values = {{"kernarg_14", "256"}}});
+  v_mov_b32_e32 v5, s7
+  v_add_co_u32_e32 v2, vcc, s6, v2
+  v_addc_co_u32_e32 v3, vcc, v5, v3, vcc
+  global_store_dword v[2:3], v4, off)";
+
+Inference filled(std::map<std::string, std::string> values,
+                 std::optional<std::array<uint64_t, 3>> grid = {}) {
+  return inferred(fill, {.kernel = {}, .grid = grid, .workgroup = {}, .values = std::move(values)});
+}
+
+const InferredArgument& argument(const Inference& i, std::string_view name) {
+  const auto at =
+      std::ranges::find_if(i.arguments, [&](const InferredArgument& a) { return a.field.name == name; });
+  EXPECT_NE(at, i.arguments.end()) << name;
+  return at == i.arguments.end() ? i.arguments.front() : *at;
+}
+
+TEST(InferKernels, GridGrowsWhileWorkgroupsWriteMore) {
+  const Inference i = filled({{"kernarg_14", "256"}});
   EXPECT_EQ(i.grid, (std::array<uint64_t, 3>{4, 1, 1}));
   const auto out =
       std::ranges::find_if(i.arguments, [](const InferredArgument& a) { return a.field.pointer; });
   ASSERT_NE(out, i.arguments.end());
   EXPECT_EQ(out->bytes(), 1024U);
+}
+
+// Also where that are more workgroups than can be run.
+TEST(InferKernels, GridFollowsLargeScalars) {
+  for (const auto& [given, workgroups] : std::map<std::string, uint64_t>{
+           {"1025", 17}, {"5000", 79}, {"65536", 1024}, {"1000000007", 15'625'001}}) {
+    const Inference i = filled({{"kernarg_14", given}});
+    EXPECT_EQ(i.grid, (std::array<uint64_t, 3>{workgroups, 1, 1})) << given;
+    EXPECT_EQ(argument(i, "kernarg_8").bytes(), 4 * std::stoull(given)) << given;
+    EXPECT_THAT(i.missing, ::testing::Not(Contains(HasSubstr("grid x")))) << given;
+  }
+  const Inference all = filled({{"kernarg_14", "0xffffffff"}});
+  EXPECT_EQ(all.grid, (std::array<uint64_t, 3>{2, 1, 1}));
+  EXPECT_THAT(all.missing, Contains(HasSubstr("grid x: no scalar bounds it")));
+}
+
+// A probe runs so many workgroups, whatever the grid.
+TEST(InferKernels, HugeGridsAreProbedAtSomeWorkgroups) {
+  const Inference i = filled({{"kernarg_14", "0xffffffff"}}, {{uint64_t{1} << 26, 4'000'000'000, 1}});
+  EXPECT_EQ(i.sample.size(), most_probed_workgroups);
+  EXPECT_EQ(i.sample.front(), 0U);
+  EXPECT_EQ(i.sample.back(), (uint64_t{1} << 26) * 4'000'000'000 - 1);
+  EXPECT_EQ(argument(i, "kernarg_8").bytes(), 4 * uint64_t{0xffffffff});
+  EXPECT_THAT(i.notes, Contains(HasSubstr("workgroups were probed")));
+  EXPECT_TRUE(filled({}, {{256, 1, 1}}).sample.empty());
+}
+
+TEST(InferKernels, GivenNumbersAreOfTheTypeTheKernelTakes) {
+  EXPECT_EQ(argument(filled({{"kernarg_10", "2"}}), "kernarg_10").value, "2") << "a float";
+  EXPECT_EQ(argument(filled({{"kernarg_10", "-0x10"}}), "kernarg_10").value, "-16");
+  EXPECT_EQ(argument(filled({{"kernarg_10", "1e10"}}), "kernarg_10").value, "10000000000");
+  EXPECT_EQ(argument(filled({{"kernarg_14", "0x40"}}), "kernarg_14").value, "64");
+  EXPECT_EQ(argument(filled({{"kernarg_14", "4294967295"}}), "kernarg_14").value, "-1");
 }
 
 TEST(InferKernels, EndlessLoopsAreCutOff) {
@@ -270,6 +321,27 @@ TEST(InferKernels, RefusesWhatDoesNotFit) {
               HasSubstr("no argument 'm'"));
   EXPECT_THAT(error({.kernel = {}, .grid = {}, .workgroup = {}, .values = {{"kernarg_14", "x"}}}),
               HasSubstr("is no number"));
+  const auto given = [&](const std::string& name, const std::string& text) {
+    return error({.kernel = {}, .grid = {}, .workgroup = {}, .values = {{name, text}}});
+  };
+  // Bytes 16 to 19 are a float, 20 to 23 an integer.
+  for (const std::string text : {"nan", "inf", "-1e500"})
+    for (const std::string name : {"kernarg_10", "kernarg_14"})
+      EXPECT_EQ(given(name, text), "--set " + name + ": '" + text + "' is no finite number");
+  for (const std::string text : {"", " 5", "5 ", "0x", "1,2"})
+    EXPECT_EQ(given("kernarg_14", text), "--set kernarg_14: '" + text + "' is no number");
+  for (const std::string text : {"1.5", "4294967296", "-2147483649", "18446744073709551616", "1e3"})
+    EXPECT_THAT(given("kernarg_14", text), HasSubstr("--set kernarg_14: '" + text + "' is no i32"));
+  EXPECT_THAT(given("kernarg_10", "1e39"), HasSubstr("--set kernarg_10: '1e39' is no f32"));
+  EXPECT_THAT(given("kernarg_0", "0.5"), HasSubstr("--set kernarg_0: elements of a buffer are integers"));
+  EXPECT_THAT(given("kernarg_4", "1"), HasSubstr("--set kernarg_4: the kernel takes it for the upper half"));
+  for (const std::array<uint64_t, 3> grid :
+       {std::array{uint64_t{1} << 32, uint64_t{1}, uint64_t{1}}, {~uint64_t{0}, 1, 1}})
+    EXPECT_THAT(error({.kernel = {}, .grid = grid, .workgroup = {}, .values = {}}),
+                HasSubstr("workgroups in one direction"));
+  EXPECT_THAT(
+      error({.kernel = {}, .grid = {{4'000'000'000, 4'000'000'000, 2}}, .workgroup = {}, .values = {}}),
+      HasSubstr("more than 2^64 workgroups"));
   EXPECT_THAT(error({.kernel = {}, .grid = {}, .workgroup = {{2048, 1, 1}}, .values = {}}),
               HasSubstr("2048"));
 }
