@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/option_checks.h"
 
 #include <fmt/format.h>
 
@@ -47,6 +48,7 @@ int run(int argc, char** argv) {
   for (auto* add : {add_inspect, add_extract, add_embed, add_recover, add_rebuild, add_roundtrip, add_abidiff,
                     add_diff, add_check, add_conformance, add_infer, add_run, add_verify, add_completions})
     add(context);
+  refuse_senseless_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) { // --help, --version

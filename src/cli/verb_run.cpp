@@ -19,6 +19,7 @@ namespace asmevo::cli {
 namespace {
 
 constexpr uint64_t default_head = 8;
+constexpr uint64_t most_printed = 1'000'000; // elements
 constexpr uint64_t most_dump_bytes = uint64_t{1} << 32;
 constexpr size_t most_workgroups = 1'000'000;
 
@@ -66,11 +67,16 @@ Result<std::vector<uint64_t>> parse_workgroups(std::string_view text) {
     more = comma != std::string_view::npos;
     if (more) text.remove_prefix(comma + 1);
   }
+  std::vector<uint64_t> sorted = list;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+    return bad_input("--workgroups: {} is there twice", *twice);
   return list;
 }
 
 Result<std::vector<BufferHead>> parse_heads(const Options& options, const oracle::LaunchPlan& plan) {
   std::vector<BufferHead> heads;
+  uint64_t printed = 0;
   if (options.print.empty())
     for (size_t i = 0; i < plan.buffers.size(); ++i)
       if (plan.buffers[i].written()) heads.push_back({i, default_head});
@@ -83,7 +89,12 @@ Result<std::vector<BufferHead>> parse_heads(const Options& options, const oracle
       return bad_input("--print: {} has no buffer '{}'", plan.spec.file, printable(text.substr(0, colon)));
     if (!count)
       return bad_input("--print: '{}' is not like {}:16", printable(text), plan.buffers[*buffer].name);
-    heads.push_back({*buffer, *count});
+    const uint64_t elements = std::min(*count, plan.buffers[*buffer].layout.count());
+    if (elements > most_printed - printed)
+      return bad_input("--print: '{}': more than {} elements in all; --dump writes whole buffers",
+                       printable(text), most_printed);
+    printed += elements;
+    heads.push_back({*buffer, elements});
   }
   return heads;
 }
@@ -101,14 +112,24 @@ Result<emulator::TraceOptions> trace_options(const Options& options) {
   return trace;
 }
 
+// Before anything runs: a dump that cannot be written must not cost hours.
+Status check_dump(const oracle::LaunchPlan& plan) {
+  uint64_t bytes = 0;
+  for (const oracle::PlannedBuffer& b : plan.buffers) {
+    if (!b.written()) continue;
+    if (b.bytes > most_dump_bytes - bytes)
+      return unsupported("--dump: with the {} bytes of buffer '{}' more than {} in all", b.bytes, b.name,
+                         most_dump_bytes);
+    bytes += b.bytes;
+  }
+  return {};
+}
+
 Status dump(const oracle::LaunchMemory& memory, const std::string& folder) {
   ASMEVO_CHECK(make_folder(folder));
   const auto& buffers = memory.plan().buffers;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (!buffers[i].written()) continue;
-    if (buffers[i].bytes > most_dump_bytes)
-      return unsupported("--dump: buffer '{}' has {} bytes; {} are the most", buffers[i].name,
-                         buffers[i].bytes, most_dump_bytes);
     Bytes bytes(buffers[i].bytes);
     ASMEVO_CHECK(memory.read(i, 0, bytes));
     ASMEVO_CHECK(write_file(std::filesystem::path(folder) / (buffers[i].name + ".bin"), bytes));
@@ -162,6 +183,7 @@ class Run {
     ASMEVO_TRY(const oracle::LaunchPlan plan,
                oracle::LaunchPlan::make(std::move(spec), options_.shape, options_.seed));
     ASMEVO_TRY(const std::vector<BufferHead> heads, parse_heads(options_, plan));
+    if (!options_.dump.empty()) ASMEVO_CHECK(check_dump(plan));
     ASMEVO_CHECK(make_device(object->target()));
     ASMEVO_TRY(const auto module, device_->load(object));
     ASMEVO_TRY(const auto memory, oracle::LaunchMemory::create(plan, *device_));
@@ -231,14 +253,20 @@ Result<Answer> run(const Options& options, bool json) {
 }
 
 void add_trace_options(CLI::App& verb, Options& options) {
-  verb.add_flag("--trace", options.trace, "print every instruction with the registers it reads and changes");
-  verb.add_option("--trace-workgroup", options.trace_workgroup, "only of this workgroup (linear index)");
-  verb.add_option("--trace-wave", options.trace_wave, "only of this wave of the workgroup");
-  verb.add_option("--trace-pc", options.trace_pc, "only from here to there, as 1e00-1e40")->type_name("A-B");
+  CLI::Option* const trace = verb.add_flag("--trace", options.trace,
+                                           "print every instruction with the registers it reads and changes");
+  verb.add_option("--trace-workgroup", options.trace_workgroup, "only of this workgroup (linear index)")
+      ->needs(trace);
+  verb.add_option("--trace-wave", options.trace_wave, "only of this wave of the workgroup")->needs(trace);
+  verb.add_option("--trace-pc", options.trace_pc, "only from here to there, as 1e00-1e40")
+      ->type_name("A-B")
+      ->needs(trace);
   verb.add_option("--trace-lane", options.trace_lane, "the lane of vector registers to show")
-      ->check(CLI::Range(0, 63));
+      ->check(CLI::Range(0, 63))
+      ->needs(trace);
   verb.add_option("--trace-most", options.trace_most, "the most instructions to print")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(trace);
 }
 
 } // namespace
@@ -257,13 +285,15 @@ void add_run(Context& context) {
   verb->add_option("--print", options->print, "buffer to print, and how many elements; may be given again")
       ->type_name("BUFFER[:N]");
   verb->add_option("--dump", options->dump, "write out and inout buffers into this folder")->type_name("DIR");
-  verb->add_option("--save-capture", options->capture,
-                   "write a launch as a capture into this new folder, in place of running it")
-      ->type_name("DIR");
+  CLI::Option* const capture =
+      verb->add_option("--save-capture", options->capture,
+                       "write a launch as a capture into this new folder, in place of running it")
+          ->type_name("DIR");
   verb->add_option("--capture-launch", options->capture_launch, "which launch of the file, from 1")
       ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  verb->add_flag("--capture-after", options->capture_after, "with what the kernel leaves");
+      ->capture_default_str()
+      ->needs(capture);
+  verb->add_flag("--capture-after", options->capture_after, "with what the kernel leaves")->needs(capture);
   verb->add_option("--seed", options->seed, "mixed into the seeds of random buffers")->capture_default_str();
   verb->add_option("--schedule", options->schedule, "seed of the waves' interleaving; 0: in turn")
       ->capture_default_str();

@@ -96,7 +96,24 @@ class Verify {
     options.held_back = options_.held_back;
     Progress progress("K0", oracle::recipes_of(spec, options).size());
     options.progress = [&progress](size_t, size_t) { progress.step(); };
-    return oracle::make_case_set(spec, k0_, options);
+    ASMEVO_TRY(oracle::CaseSet set, oracle::make_case_set(spec, k0_, options));
+    warn_of_sample(spec, options, set);
+    return set;
+  }
+
+  // Cases that only whole dispatches have.
+  static void warn_of_sample(const oracle::LaunchSpec& spec, const oracle::CaseSetOptions& sampled,
+                             oracle::CaseSet& set) {
+    oracle::CaseSetOptions whole = sampled;
+    whole.prepare.sample = 0;
+    const auto made_up = [&](const oracle::CaseSetOptions& options) {
+      return std::ranges::count_if(oracle::recipes_of(spec, options), &oracle::CaseRecipe::made_up);
+    };
+    if (const auto missing = made_up(whole) - made_up(sampled); missing > 0)
+      set.warnings.push_back(
+          fmt::format("--workgroups sample: {} made-up cases (other inputs and sizes than the launch file's) "
+                      "are not tried",
+                      missing));
   }
 
   Status run_cases() {

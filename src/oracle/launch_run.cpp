@@ -12,6 +12,9 @@ constexpr int64_t most_grid = int64_t{1} << 40;
 constexpr int64_t most_workgroup = 1024;
 constexpr int64_t most_lds = 1 << 20;
 constexpr int64_t most_bytes = int64_t{1} << 40;
+// What steps other than launches may touch of all buffers together: it is held in memory, where buffers that
+// only kernels touch are not.
+constexpr uint64_t most_touched = uint64_t{8} << 30;
 constexpr uint64_t most_steps = 1'000'000;
 constexpr size_t most_records = 1000;
 constexpr uint64_t chunk_bytes = 1 << 20;
@@ -212,8 +215,19 @@ class Runner {
     return part;
   }
 
+  Status count_touched(const StepSpec& s, const Part& part) {
+    uint64_t& end = touched_[part.buffer];
+    end = std::max(end, part.offset + part.bytes);
+    uint64_t all = 0;
+    for (const auto& [buffer, bytes] : touched_) all += bytes;
+    if (all <= most_touched) return {};
+    return error(s, "with {} bytes of buffer '{}' memsets and copies touch more than {} in all", part.bytes,
+                 plan_.buffers[part.buffer].name, most_touched);
+  }
+
   Status set_memory(const StepSpec& s) {
     ASMEVO_TRY(const Part part, part_of(s, s.buffer, s.offset, "offset"));
+    ASMEVO_CHECK(count_touched(s, part));
     ASMEVO_TRY(const uint64_t value, natural(s.value, "value", 0, 255));
     const Bytes block(std::min(chunk_bytes, part.bytes), static_cast<uint8_t>(value));
     for (uint64_t at = 0; at < part.bytes; at += chunk_bytes)
@@ -232,6 +246,8 @@ class Runner {
                    target = memory_.address(to.buffer) + to.offset;
     if (source < target + from.bytes && target < source + from.bytes)
       return error(s, "copy: the two parts overlap");
+    ASMEVO_CHECK(count_touched(s, from));
+    ASMEVO_CHECK(count_touched(s, {to.buffer, to.offset, from.bytes}));
     Bytes block(std::min(chunk_bytes, from.bytes));
     for (uint64_t at = 0; at < from.bytes; at += chunk_bytes) {
       const std::span<uint8_t> piece = std::span(block).first(std::min(chunk_bytes, from.bytes - at));
@@ -261,6 +277,7 @@ class Runner {
   Scope scope_;
   LaunchReport report_;
   uint64_t steps_ = 0, instructions_ = 0;
+  std::map<size_t, uint64_t> touched_; // by buffer, how far memsets and copies went
   bool stopped_ = false;
   std::map<std::string, uint64_t> families_;
 };

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <regex>
 
 namespace asmevo::testing {
 namespace {
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::vector<std::string> verbs = {"inspect",   "extract", "embed",  "recover",    "rebuild",
@@ -134,6 +136,40 @@ TEST(Cli, RefusesBadUsage) {
     expect_refused(run_asmevo({verb}), "required");
     expect_refused(run_asmevo({verb, "x", "--frobnicate"}), "asmevo: ");
   }
+}
+
+// The options that take a value, as the help has them: "  -j,--threads UINT=0", but no flags: "  --trace
+// ...".
+std::vector<std::pair<std::string, std::string>> options_of(const std::string& verb) {
+  static const std::regex line("\n  (?:-\\w,)?(--[\\w-]+) (?!Needs)([^ \n]+)");
+  const std::string help = run_asmevo({verb, "--help"}).out;
+  std::vector<std::pair<std::string, std::string>> options;
+  for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at)
+    options.emplace_back((*at)[1], (*at)[2]);
+  return options;
+}
+
+TEST(Cli, RefusesValuesThatAreNone) {
+  size_t whole = 0, amounts = 0, others = 0;
+  for (const std::string& verb : verbs)
+    for (const auto& [option, type] : options_of(verb)) {
+      std::vector<std::string> bad = {""};
+      if (type.starts_with("UINT"))
+        bad.insert(bad.end(), {"-1", "18446744073709551616", "1.5", "nan", "010", "0x", "1 "});
+      if (type.starts_with("FLOAT")) bad.insert(bad.end(), {"-1", "nan", "inf", "1e500", "x"});
+      if (option == "--threads") bad.insert(bad.end(), {"1025", "4294967295"});
+      if (option == "--max-steps") bad.emplace_back("0");
+      ++(type.starts_with("UINT") ? whole : type.starts_with("FLOAT") ? amounts : others);
+      for (const std::string& value : bad) {
+        SCOPED_TRACE(fmt::format("{} {} '{}'", verb, option, value));
+        expect_refused(run_asmevo({verb, "x", option, value}), option);
+      }
+      if (!type.starts_with("UINT")) continue;
+      EXPECT_THAT(run_asmevo({verb, "x", option, "1"}).err, Not(HasSubstr("whole number"))) << option;
+    }
+  EXPECT_GE(whole, 20U);
+  EXPECT_GE(amounts, 1U);
+  EXPECT_GE(others, 30U);
 }
 
 TEST(Cli, RefusesFilesItCannotRead) {

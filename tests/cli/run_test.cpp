@@ -250,6 +250,29 @@ TEST_F(Run, MistakesNameFileAndKey) {
   expect_refused(run_asmevo({"run", good_}), "--launch");
 }
 
+// What would fill memory, or take a workgroup twice.
+TEST_F(Run, RefusesTooMuch) {
+  expect_refused(run(good_, saxpy, {"--workgroups", "0,0,0"}), "--workgroups: 0 is there twice");
+  expect_refused(run(good_, saxpy, {"--workgroups", "1-3,2"}), "--workgroups: 2 is there twice");
+  const std::string huge = with("n = 1000", "n = 3000000000");
+  expect_refused(run(good_, huge, {"--workgroups", "0", "--print", "y:1000001"}), "--print: 'y:1000001'");
+  expect_refused(run(good_, huge, {"--workgroups", "0", "--print", "y:600000", "--print", "x:600000"}),
+                 "--print: 'x:600000'");
+  EXPECT_EQ(run(good_, saxpy, {"--print", "y:18446744073709551615"}).exit_code, 0) << "all there are";
+  const std::string memset = "[[step]]\nmemset = \"y\"\nvalue = 0\n";
+  expect_refused(run(good_, huge + memset, {"--workgroups", "0"}), "memsets and copies touch more than");
+  // Again and again the same bytes.
+  EXPECT_EQ(run(good_,
+                with("n = 1000", "n = 100000") + "[[step]]\nrepeat = 30000\n[[step.step]]\nmemset = "
+                                                 "\"y\"\nvalue = 0\n",
+                {"--workgroups", "0"})
+                .exit_code,
+            0);
+  const std::string dump = (folder_ / "dump").string();
+  expect_refused(run(good_, huge, {"--workgroups", "0", "--dump", dump}), "--dump");
+  EXPECT_FALSE(fs::exists(dump));
+}
+
 TEST_F(Run, Traces) {
   const Ran ran = run(good_, saxpy,
                       {"--trace", "--trace-workgroup", "2", "--trace-wave", "1", "--trace-pc", "1e00-1e10",
