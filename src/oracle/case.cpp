@@ -59,6 +59,9 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
       if (options.more != nullptr) *options.more = true;
       return false;
     }
+    if (options.sample == 0 && options.most_workgroups != 0 &&
+        shape.workgroup_count() > options.most_workgroups)
+      return bad_input("{} workgroups", shape.workgroup_count());
     Case& c = cases.emplace_back(common);
     c.name = fmt::format("{}launch {}", options.name.empty() ? "" : options.name + ", ", cases.size());
     c.kernel = kernel;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <numeric>
 #include <set>
 
 namespace asmevo::oracle {
@@ -15,10 +16,12 @@ namespace {
 constexpr std::string_view full_shape = "full"; // what times are taken at: too large to be tried by default
 constexpr std::string_view search_shape = "search";
 constexpr uint64_t held_back_seeds = 1'000'000; // where the held-back set's seeds start
-constexpr size_t most_made_up_sizes = 64;
+constexpr size_t most_made_up_sizes = 96;
 constexpr uint64_t most_made_up_instructions = 1'000'000; // of a workgroup
-constexpr uint64_t most_made_up_workgroups = 1024;        // more would cost more than all other cases
-constexpr uint64_t full_sample = 2;                       // workgroups of the full shape: the corners
+// With sizes beyond `full`: where one of them counts rounds of a loop, the kernel would go on for hours.
+constexpr uint64_t most_enlarged_instructions = 400'000;
+constexpr uint64_t most_made_up_workgroups = 1024; // more would cost more than all other cases
+constexpr uint64_t full_sample = 2;                // workgroups of the full shape: the corners
 
 // Small ones first: they show most mistakes, and soon.
 std::vector<std::string> shapes_of(const LaunchSpec& spec, const std::string& wanted) {
@@ -71,6 +74,7 @@ class Recipes {
     if (!options_.shape.empty()) return std::move(list_);
     add_sizes(shapes_.front());
     add_block_ends(shapes_.front());
+    add_extremes(shapes_.front());
     for (const std::string& shape : shapes_)
       add_joint_sizes(shape, shape == shapes_.front() ? options_.joint_sizes : options_.joint_sizes / 8);
     if (spec_.shapes.contains(std::string(full_shape)) && shapes_.front() != full_shape) add_full();
@@ -94,8 +98,8 @@ class Recipes {
   void add_sizes(const std::string& shape) {
     const size_t limit = list_.size() + most_made_up_sizes;
     for (const auto& [size, value] : plain_sizes(spec_, shape)) {
-      std::set<int64_t> others = {0, 1, 2, 3, value - 1, value + 1, value + 2, value + 3};
-      if (options_.held_back) others = {4, 5, value - 2, value - 3, value + 4, value + 5};
+      std::set<int64_t> others = {0, 1, 2, 3, 5, 7, value - 1, value + 1, value + 2, value + 3};
+      if (options_.held_back) others = {4, 6, 9, value - 2, value - 3, value + 4, value + 5};
       for (const int64_t other : others)
         if (other >= 0 && other != value && list_.size() < limit)
           add({.shape = shape, .sizes = {{size, other}}, .seed = options_.seeds + 1});
@@ -106,7 +110,8 @@ class Recipes {
   // instruction of its own: only where a size ends just there does one that is off by one show. So each size
   // goes through as many numbers in a row as tiles are long, around the shape's. Steps and ranges have
   // nothing in common, so that the sizes do not go together, nor their remainders. Small ones, which count
-  // things and not elements, go through fewer.
+  // things and not elements, go through fewer. A step that shares a factor with its range would leave most of
+  // the range out.
   void add_joint_sizes(const std::string& shape, unsigned count) {
     if (shape == search_shape) return;
     for (unsigned i = 0; i < count; ++i) {
@@ -116,8 +121,10 @@ class Recipes {
         if (value < 2) continue; // more likely a switch than a size
         const int64_t many = std::max<int64_t>(128, count) + (number % 2 == 0 ? -number : number);
         const int64_t range = value <= 8 ? 2 * value + number % 2 : value <= 64 ? 32 + number % 5 : many;
+        int64_t step = 2 * number + 1;
+        while (std::gcd(step, range) != 1) ++step;
         const int64_t place =
-            (static_cast<int64_t>(i) * (2 * number + 1) + static_cast<int64_t>(first_seed_ % 7)) % range;
+            (static_cast<int64_t>(i) * step + static_cast<int64_t>(first_seed_ % 7)) % range;
         sizes[size] = std::max<int64_t>(1, value - range / 2) + place;
         ++number;
       }
@@ -125,36 +132,57 @@ class Recipes {
     }
   }
 
-  // One size at the ends of blocks, all others 1, so that it costs little: loops go round many times, and
-  // there are many workgroups in one direction.
+  // One size at the ends of blocks and a little beyond, all others 1, so that it costs little: loops go
+  // round many times, there are many workgroups in one direction, and what is left over after whole vectors
+  // comes after several rounds.
   void add_block_ends(const std::string& shape) {
-    std::map<std::string, int64_t> ones;
-    for (const auto& [size, value] : plain_sizes(spec_, shape))
-      if (value > 1) ones[size] = 1;
+    const std::map<std::string, int64_t> ones = all_ones(shape);
+    static const std::vector<int64_t> tail = {1, 2, 3, 4, 5, 6, 7}, around = {-1, 0, 1};
+    static const std::map<int64_t, std::vector<int64_t>> blocks = {
+        {512, around}, {2047, around}, {2048, tail}, {4096, tail}, {6144, tail}, {8192, around}};
     for (const auto& [size, one] : ones)
-      for (const int64_t block : {512, 2048, 8192})
-        for (const int64_t off : {-1, 0, 1}) {
+      for (const auto& [block, offsets] : blocks)
+        for (const int64_t off : offsets) {
           std::map<std::string, int64_t> sizes = ones;
           sizes[size] = block + (options_.held_back ? 3 * off : off);
           add({.shape = shape, .sizes = std::move(sizes), .seed = options_.seeds + 1});
         }
   }
 
+  // One element, and that an extreme: what a maximum or a sum starts from shows in nothing else.
+  void add_extremes(const std::string& shape) {
+    constexpr unsigned many = 12; // as there are nine kinds
+    const std::map<std::string, int64_t> ones = all_ones(shape);
+    for (unsigned i = 0; i < many && !ones.empty(); ++i)
+      add({.shape = shape, .sizes = ones, .variant = InputVariant::Extremes, .seed = options_.seeds + 1 + i});
+  }
+
+  // Of the sizes that are more.
+  std::map<std::string, int64_t> all_ones(const std::string& shape) const {
+    std::map<std::string, int64_t> ones;
+    for (const auto& [size, value] : plain_sizes(spec_, shape))
+      if (value > 1) ones[size] = 1;
+    return ones;
+  }
+
   // The corners of the full shape, and of larger ones still, with elements whose numbers need more than 32
-  // bits: upper halves of offsets are 0 in everything smaller.
+  // bits: upper halves of offsets are 0 in everything smaller. Once with the other sizes as in `full`, whose
+  // tiles are mostly whole, and once as in a small shape, where they end in between.
   void add_full() {
     const std::string shape(full_shape);
     add({.shape = shape, .sample = full_sample});
-    const auto plan = LaunchPlan::make(spec_, shape);
-    if (!plan) return;
-    uint64_t largest = 1;
-    for (const PlannedBuffer& b : plan->buffers) largest = std::max(largest, b.layout.count());
-    constexpr uint64_t wanted = uint64_t{3} << 32;
-    for (const auto& [size, value] : plain_sizes(spec_, shape))
-      if (value > 1 && largest < wanted)
-        add({.shape = shape,
-             .sizes = {{size, value * static_cast<int64_t>(wanted / largest + 1)}},
-             .sample = full_sample});
+    for (const std::string& of : {shape, shapes_.front()}) {
+      const auto plan = LaunchPlan::make(spec_, of);
+      if (!plan) continue;
+      uint64_t largest = 1;
+      for (const PlannedBuffer& b : plan->buffers) largest = std::max(largest, b.layout.count());
+      constexpr uint64_t wanted = uint64_t{3} << 32;
+      for (const auto& [size, value] : plain_sizes(spec_, of))
+        if (value > 1 && largest < wanted)
+          add({.shape = of,
+               .sizes = {{size, value * static_cast<int64_t>(wanted / largest + 1)}},
+               .sample = full_sample});
+    }
   }
 
   const LaunchSpec& spec_;
@@ -220,7 +248,9 @@ class Maker {
   // Of a workgroup of K0.
   uint64_t most_instructions(const CaseRecipe& r) const {
     const uint64_t most = options_.prepare.most_instructions;
-    return r.made_up() ? std::min(most, most_made_up_instructions) : most;
+    if (!r.made_up()) return most;
+    return std::min(most, r.sample != 0 && !r.sizes.empty() ? most_enlarged_instructions
+                                                            : most_made_up_instructions);
   }
 
   LowerOptions lowering(const CaseRecipe& r, unsigned threads, bool& more_launches) const {
@@ -228,6 +258,7 @@ class Maker {
     options.kernel = options_.kernel;
     options.name = r.name;
     options.sample = r.sample;
+    if (r.made_up() && options_.prepare.sample == 0) options.most_workgroups = most_made_up_workgroups;
     options.more = &more_launches;
     options.threads = threads;
     options.most_instructions = most_instructions(r);
@@ -258,10 +289,6 @@ class Maker {
     const PrepareOptions prepare = preparing(r, threads);
     for (Case& c : cases) {
       c.made_up = r.made_up();
-      if (c.made_up && prepare.sample == 0 && c.shape.workgroup_count() > most_made_up_workgroups) {
-        made.left_out = fmt::format("{} workgroups", c.shape.workgroup_count());
-        return {};
-      }
       if (r.sample != 0 && !check_sampled(*k0_, c)) continue; // needs all of its workgroups
       ASMEVO_TRY(auto prepared, PreparedCase::make(std::move(c), k0_, prepare));
       made.cases.push_back(std::move(prepared));

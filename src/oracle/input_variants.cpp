@@ -2,8 +2,11 @@
 
 #include "base/hash.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace asmevo::oracle {
@@ -17,13 +20,15 @@ std::optional<double> magnitude(const Init& init) {
   case InitKind::Uniform:
   case InitKind::Integers: return std::max(std::abs(init.first), std::abs(init.second));
   case InitKind::Normal: return std::abs(init.first) + 2 * std::abs(init.second);
+  case InitKind::Sequence: return std::abs(init.first) + std::abs(init.second);
   default: return std::nullopt;
   }
 }
 
 bool has_both_signs(const Init& init) {
   if (init.kind == InitKind::Normal) return std::abs(init.first) < init.second;
-  return init.kind != InitKind::Constant && init.first < 0 && init.second > 0;
+  const bool range = init.kind == InitKind::Uniform || init.kind == InitKind::Integers;
+  return range && init.first < 0 && init.second > 0;
 }
 
 void make_uniform(Init& init, double bound) {
@@ -65,10 +70,21 @@ bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, c
     if (init.kind == InitKind::Integers) make_uniform(init, 64 * *size);
     return true;
   case InputVariant::Spikes: make_spikes(init, *size == 0 ? 1 : *size, layout); return true;
+  case InputVariant::Negative:
+    init.kind = InitKind::Uniform;
+    init.first = -64 * (*size == 0 ? 1 : *size), init.second = init.first / 2;
+    return true;
+  case InputVariant::Empty: {
+    // As large as goes: in narrow types only what does not overflow at once.
+    const double times = type.bits >= 32 ? 0x1p100 : 64;
+    make_uniform(init, times * (*size == 0 ? 1 : *size));
+    return true;
+  }
   case InputVariant::Boundary:
     // Not in every row: one NaN makes everything that is added up with it NaN.
     init.extremes_every = std::max<uint64_t>(16, 4 * layout.row());
     return true;
+  case InputVariant::Extremes: init.extremes_every = 1; return true;
   }
   return false;
 }
@@ -76,7 +92,7 @@ bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, c
 bool apply_to_integer(InputVariant variant, Init& init) {
   if (init.kind != InitKind::Integers) {
     // Without a range nobody knows what is an index and what a number: extremes, and K0 says whether it can.
-    if (variant != InputVariant::Boundary || !magnitude(init)) return false;
+    if (!wants_specials(variant) || !magnitude(init)) return false;
     init.extremes_every = 8;
     return true;
   }
@@ -92,7 +108,8 @@ bool apply_to_integer(InputVariant variant, Init& init) {
     init.spike_every = 8;
     init.whole_second = init.whole_first;
     return true;
-  case InputVariant::Boundary: init.extremes_every = 8; return true;
+  case InputVariant::Boundary:
+  case InputVariant::Extremes: init.extremes_every = 8; return true;
   default: return false;
   }
 }
@@ -110,23 +127,66 @@ void make_stale(PlannedBuffer& b) {
   }
 }
 
+// Floats that the launch file gives as numbers.
+bool change_scalars(InputVariant variant, std::vector<ArgumentSpec>& arguments) {
+  if (variant != InputVariant::Negative && variant != InputVariant::Empty) return false;
+  bool changed = false;
+  for (ArgumentSpec& a : arguments) {
+    const std::string& text = a.value.text;
+    double value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (a.kind != ArgumentSpec::Kind::Scalar || (a.dtype != "f32" && a.dtype != "f64") ||
+        parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value == 0)
+      continue;
+    value *= variant == InputVariant::Negative ? -1 : 0x1p90;
+    a.value.text = fmt::format("{:.17g}", value);
+    changed = true;
+  }
+  return changed;
+}
+
+bool change_scalars(InputVariant variant, std::vector<StepSpec>& steps) {
+  bool changed = false;
+  for (StepSpec& s : steps) {
+    if (s.arguments) changed |= change_scalars(variant, *s.arguments);
+    changed |= change_scalars(variant, s.steps);
+  }
+  return changed;
+}
+
+bool is_made_input(const PlannedBuffer& b) {
+  return !b.alias && b.pointers.empty() && b.role != Role::Workspace && b.role != Role::Out;
+}
+
+const PlannedBuffer* largest_float_input(const LaunchPlan& plan) {
+  const PlannedBuffer* largest = nullptr;
+  for (const PlannedBuffer& b : plan.buffers)
+    if (is_made_input(b) && b.layout.type().is_float() && magnitude(b.init) &&
+        (largest == nullptr || b.layout.count() > largest->layout.count()))
+      largest = &b;
+  return largest;
+}
+
 } // namespace
 
 std::string_view name(InputVariant variant) {
-  constexpr std::array<std::string_view, 8> names = {
-      "as given", "both signs", "few values", "zeros", "small", "large", "spikes", "boundary values"};
+  constexpr std::array<std::string_view, 11> names = {"as given", "both signs",      "few values", "zeros",
+                                                      "small",    "large",           "spikes",     "negative",
+                                                      "empty",    "boundary values", "extremes"};
   return names[static_cast<size_t>(variant)];
 }
 
 const std::vector<InputVariant>& other_variants() {
   static const std::vector<InputVariant> all = {
-      InputVariant::Signed, InputVariant::FewValues, InputVariant::Zeros,   InputVariant::Small,
-      InputVariant::Large,  InputVariant::Spikes,    InputVariant::Boundary};
+      InputVariant::Signed,   InputVariant::FewValues, InputVariant::Zeros,
+      InputVariant::Small,    InputVariant::Large,     InputVariant::Spikes,
+      InputVariant::Negative, InputVariant::Empty,     InputVariant::Boundary};
   return all;
 }
 
 bool wants_specials(InputVariant variant) {
-  return variant == InputVariant::AsGiven || variant == InputVariant::Boundary;
+  return variant == InputVariant::AsGiven || variant == InputVariant::Boundary ||
+         variant == InputVariant::Extremes;
 }
 
 void fill_unwritten(LaunchPlan& plan) {
@@ -137,12 +197,16 @@ void fill_unwritten(LaunchPlan& plan) {
 
 bool apply(InputVariant variant, LaunchPlan& plan) {
   bool changed = false;
+  const PlannedBuffer* const largest = variant == InputVariant::Empty ? largest_float_input(plan) : nullptr;
+  changed |= change_scalars(variant, plan.spec.arguments);
+  changed |= change_scalars(variant, plan.spec.steps);
   for (PlannedBuffer& b : plan.buffers) {
     const ElementType& type = b.layout.type();
     if (b.role == Role::Out && variant != InputVariant::AsGiven && !b.alias && b.pointers.empty())
       make_stale(b);
-    if (b.alias || !b.pointers.empty() || b.role == Role::Workspace || b.role == Role::Out) continue;
-    if (type.is_float()) changed |= apply_to_float(variant, b.init, type, b.layout);
+    if (!is_made_input(b)) continue;
+    if (type.is_float())
+      changed |= apply_to_float(&b == largest ? InputVariant::Zeros : variant, b.init, type, b.layout);
     if (type.is_integer()) changed |= apply_to_integer(variant, b.init);
   }
   return changed;

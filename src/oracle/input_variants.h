@@ -17,10 +17,13 @@ enum class InputVariant : uint8_t {
   Small,     // floats: around the smallest normal number
   Large,     // floats: 64 times as large
   Spikes,    // a few much larger than the rest: one that is left out, or taken twice, shows in any sum
+  Negative,  // floats: all of them far below 0; scalars with the other sign
+  Empty,     // the largest input 0, all others and the scalars large: what a sum starts from stands alone
   Boundary,  // here and there NaNs, infinities, -0, largest and smallest numbers; integers: extremes
+  Extremes,  // nothing but these
 };
 std::string_view name(InputVariant);
-/// All but AsGiven.
+/// All but AsGiven and Extremes, which make sense with more than a few elements.
 const std::vector<InputVariant>& other_variants();
 
 /// Whether NaNs and infinities among the outputs are what one wants to see.
@@ -30,7 +33,8 @@ bool wants_specials(InputVariant);
 /// run whole: what is worked out from NaNs is NaN, whatever is done with it.
 void fill_unwritten(LaunchPlan&);
 
-/// Changes the inputs of a plan that are made by a rule. False where that changes nothing.
+/// Changes the inputs of a plan that are made by a rule, and float arguments that are given as numbers. False
+/// where that changes nothing.
 bool apply(InputVariant, LaunchPlan&);
 
 } // namespace asmevo::oracle

@@ -1,5 +1,6 @@
 #include "oracle/launch_memory.h"
 
+#include "base/hash.h"
 #include "device/emulated_device.h"
 
 #include <algorithm>
@@ -11,13 +12,21 @@ namespace {
 
 constexpr uint64_t chunk_bytes = 1 << 20;
 
-// Where an allocation of the emulator starts: across a multiple of 4 GiB where its alignment allows that. On
-// a GPU that takes an unlucky allocation. 0: there is no such place.
-uint64_t place_of(const emulator::AddressSpace& memory, const PlannedAllocation& a, uint64_t front) {
+// Where an allocation of the emulator starts. With an even seed across a multiple of 4 GiB where its
+// alignment allows that, which on a GPU takes an unlucky allocation; with an odd one somewhere, so that the
+// bits of its address are others from seed to seed. 0: there is no such place.
+uint64_t place_of(const emulator::AddressSpace& memory, const PlannedAllocation& a, uint64_t front,
+                  uint64_t seed) {
   constexpr uint64_t most_alignment = uint64_t{1} << 32;
   const uint64_t size = a.bytes + a.guard_behind;
-  if (a.alignment <= most_alignment)
-    return memory.find_across_4_gib(front, align_up(a.bytes / 2, a.alignment), size);
+  if (a.alignment <= most_alignment) {
+    uint64_t below = align_up(a.bytes / 2, a.alignment); // so much of it lies below the multiple of 4 GiB
+    if (seed % 2 != 0) {
+      const uint64_t places = most_alignment / std::max<uint64_t>(1, a.alignment);
+      below = random_bits(seed, hash64(as_bytes(a.name))) % places * a.alignment;
+    }
+    return memory.find_across_4_gib(front, below, size);
+  }
   const uint64_t free = memory.find_free(front + size, a.alignment);
   return free == 0 ? 0 : free + front;
 }
@@ -70,7 +79,7 @@ Status LaunchMemory::map_guard(uint64_t address, uint64_t bytes, size_t buffer, 
 Status LaunchMemory::place_regions(size_t allocation) {
   const PlannedAllocation& a = plan_.allocations[allocation];
   const uint64_t front = align_up(a.guard_before, a.alignment);
-  const uint64_t first = a.address != 0 ? a.address : place_of(emulated_->memory(), a, front);
+  const uint64_t first = a.address != 0 ? a.address : place_of(emulated_->memory(), a, front, plan_.seed);
   if (first == 0 || first + a.bytes + a.guard_behind < first)
     return bad_input("allocation '{}' fits nowhere", a.name);
   addresses_.push_back(first);

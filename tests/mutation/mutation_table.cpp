@@ -3,9 +3,11 @@
 // that are missed from those that do the same, and listed below the table.
 //
 //   mutation_table [--mutants] [--timing] [--rewrites] [KERNEL...]
+//   mutation_table --listed [KERNEL...]
 //
-// All three where none is asked for, all kernels where none is named; three quarters of an hour on two cores.
-// The lines below the table are also written to stderr as they come.
+// The second only tries the mutants of same_as_k0.txt and survivors.txt, without the long run, and says which
+// of them the cases now tell from K0. All three where none is asked for, all kernels where none is named;
+// three quarters of an hour on two cores. The lines below the table are also written to stderr as they come.
 #include "base/parallel.h"
 #include "mutation/campaign.h"
 #include "mutation/fixed.h"
@@ -82,6 +84,7 @@ std::vector<Verdict> judge_all(const Bench& bench, const std::vector<T>& list) {
 // What to do of the three.
 struct Parts {
   bool mutants = false, timing = false, rewrites = false;
+  bool listed = false; // of the mutants, only those of the two lists
 };
 
 class KernelRow {
@@ -90,6 +93,7 @@ class KernelRow {
 
   void run(Totals& totals, const Parts& parts) {
     const size_t first = lines_.size();
+    if (parts.listed) listed();
     if (parts.mutants) semantic();
     if (parts.timing) timing();
     if (parts.rewrites) rewrites();
@@ -121,6 +125,29 @@ class KernelRow {
       if (!v.accepted()) reject_seconds_.push_back(v.seconds);
     }
     look_into(survivors);
+  }
+
+  void listed() {
+    std::vector<Mutant> mutants =
+        mutation::semantic_mutants(*bench_.k0, bench_.kernel, mutation::fixed_seed, mutation::semantic_count);
+    std::erase_if(mutants, [this](const Mutant& m) {
+      return !mutation::why_same(bench_.name, m) && !mutation::shown_by(bench_.name, m);
+    });
+    const std::vector<Verdict> verdicts = judge_all(bench_, mutants);
+    counts_.all = mutants.size();
+    for (size_t i = 0; i < mutants.size(); ++i) {
+      const Mutant& m = mutants[i];
+      const bool same = mutation::why_same(bench_.name, m).has_value();
+      if (verdicts[i].accepted()) {
+        ++(same ? counts_.same : counts_.missed);
+        continue;
+      }
+      ++counts_.run;
+      lines_.push_back(fmt::format("rejected now, of {}: {} | {} | {} | {}: {}: {}",
+                                   same ? "same_as_k0.txt" : "survivors.txt", bench_.name, name(m.op),
+                                   m.at.text(), m.after.empty() ? "(dropped)" : m.after, verdicts[i].at_case,
+                                   verdicts[i].text));
+    }
   }
 
   void look_into(const std::vector<Mutant>& survivors) {
@@ -218,10 +245,12 @@ int main(int argc, char** argv) {
       parts.timing = true;
     else if (argument == "--rewrites")
       parts.rewrites = true;
+    else if (argument == "--listed")
+      parts.listed = true;
     else
       wanted.push_back(argument);
   }
-  if (!parts.mutants && !parts.timing && !parts.rewrites) parts = {true, true, true};
+  if (!parts.mutants && !parts.timing && !parts.rewrites && !parts.listed) parts = {true, true, true};
   Totals totals;
   std::vector<std::string> lines;
   fmt::print(

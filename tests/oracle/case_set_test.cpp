@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -79,6 +80,8 @@ TEST(CaseSet, IsWhatItSays) {
                                           "tiny, small, seed 3",
                                           "tiny, large, seed 3",
                                           "tiny, spikes, seed 3",
+                                          "tiny, negative, seed 3",
+                                          "tiny, empty, seed 3",
                                           "tiny, boundary values, seed 3",
                                           "tiny, spikes, seed 4",
                                           "tiny, boundary values, seed 4",
@@ -89,6 +92,8 @@ TEST(CaseSet, IsWhatItSays) {
                                           "tiny, n = 1, seed 4",
                                           "tiny, n = 2, seed 4",
                                           "tiny, n = 3, seed 4",
+                                          "tiny, n = 5, seed 4",
+                                          "tiny, n = 7, seed 4",
                                           "tiny, n = 69, seed 4",
                                           "tiny, n = 71, seed 4",
                                           "tiny, n = 72, seed 4",
@@ -103,7 +108,8 @@ TEST(CaseSet, IsWhatItSays) {
   EXPECT_EQ(set.cases.back()->sample(), (std::vector<uint64_t>{0, 15624999}));
   EXPECT_THAT(set.left_out, ::testing::ElementsAre(
                                 AllOf(HasSubstr("tiny, n = 0"), HasSubstr("grid")),
-                                AllOf(HasSubstr("full, n = 13000000000"), HasSubstr("does not fit in u32"))));
+                                AllOf(HasSubstr("full, n = 13000000000"), HasSubstr("does not fit in u32")),
+                                AllOf(HasSubstr("tiny, n = 12884901890"), HasSubstr("does not fit in u32"))));
   EXPECT_THAT(set.warnings, IsEmpty());
   CaseSetOptions options;
   options.as_given = true;
@@ -212,6 +218,47 @@ TEST(InputVariant, GivesWhatItsNameSays) {
   EXPECT_EQ(count(spikes, [](double v) { return v != 8 && (v < 0 || v > 1.0 / 256); }), 0U);
   const auto large = first_numbers(InputVariant::Large, "f32", unit);
   EXPECT_GT(count(large, [](double v) { return v > 32; }), 4000U);
+  const auto negative = first_numbers(InputVariant::Negative, "f32", unit);
+  EXPECT_EQ(count(negative, [](double v) { return v >= -64 && v <= -32; }), 10000U);
+  const auto extremes = first_numbers(InputVariant::Extremes, "f32", unit);
+  EXPECT_EQ(count(extremes, [](double v) { return v == 0.5; }), 0U);
+  EXPECT_GT(count(extremes, [](double v) { return std::isnan(v); }), 500U);
+}
+
+TEST(InputVariant, EmptyLeavesWhatTheLargestInputIsMultipliedWith) {
+  const std::string text = R"(
+[[buffer]]
+name = "x"
+dtype = "f32"
+shape = [100]
+role = "in"
+init = {kind = "uniform", low = 0, high = 1}
+[[buffer]]
+name = "scale"
+dtype = "f32"
+shape = [10]
+role = "in"
+init = {kind = "uniform", low = 0, high = 1}
+[[step]]
+kernel = "k"
+grid = 1
+workgroup = 64
+[[step.arg]]
+dtype = "f32"
+value = 0.125
+[[step.arg]]
+dtype = "u32"
+value = 7
+)";
+  auto plan = LaunchPlan::make(spec_of(text), "");
+  ASSERT_TRUE(apply(InputVariant::Empty, *plan));
+  EXPECT_EQ(init_code(plan->buffers[0].init, plan->buffers[0].layout, 5), 0U);
+  const auto scale = std::bit_cast<float>(
+      static_cast<uint32_t>(init_code(plan->buffers[1].init, plan->buffers[1].layout, 5)));
+  EXPECT_GT(std::abs(scale), 0x1p80F);
+  const std::vector<ArgumentSpec>& arguments = *plan->spec.steps.front().arguments;
+  EXPECT_DOUBLE_EQ(std::stod(arguments[0].value.text), 0x1p87);
+  EXPECT_EQ(arguments[1].value.text, "7");
 }
 
 TEST(InputVariant, BoundaryHasEveryKindOfNumber) {
