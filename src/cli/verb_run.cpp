@@ -216,7 +216,7 @@ class Run {
       std::FILE* const to = json_ ? stderr : stdout;
       ASMEVO_TRY(trace_, emulator::Trace::create(
                              target, trace, [to](std::string_view line) { fmt::print(to, "{}\n", line); }));
-      emulator.observer = [this](unsigned) { return trace_.get(); };
+      emulator.observer = [this](size_t) { return trace_.get(); };
     }
     ASMEVO_TRY(device_, device::EmulatedDevice::create(target, std::move(emulator)));
     return {};

@@ -16,6 +16,7 @@ const MicroOp* Code::translate_at(uint64_t index) {
   const isa::Instruction* instruction = codec_->decode(text_.subspan(index * 4));
   if (instruction == nullptr) return nullptr;
   translated_.push_back(translate(*instruction, address_ + index * 4, layout_));
+  translated_.back().index = static_cast<uint32_t>(index);
   const MicroOp* op = &translated_.back();
   ops_[index].store(op, std::memory_order_release);
   return op;

@@ -27,6 +27,7 @@ constexpr uint64_t watched_instructions = 20'000;
 // A workgroup with its memory, and how far it is.
 struct Resident {
   std::unique_ptr<Workgroup> group;
+  Observer* observer = nullptr;
   uint64_t order = 0; // position in the order of starting
   uint64_t turns = 0;
   bool running = false;
@@ -43,7 +44,7 @@ class Dispatch {
 
   RunResult run() {
     map_scratch();
-    parallel_for(threads_, threads_, [&](size_t, unsigned worker) { work(worker); });
+    parallel_for(threads_, threads_, [&](size_t, unsigned) { work(); });
     // Said while all memory is still there, the waves' scratch too.
     if (result_.fault) result_.place = memory_.describe(result_.fault.address);
     if (scratch_ != 0) memory_.unmap(scratch_);
@@ -73,11 +74,10 @@ class Dispatch {
     return options_.workgroups.empty() ? order : options_.workgroups[order];
   }
 
-  void work(unsigned worker) {
-    Observer* observer = options_.observer ? options_.observer(worker) : nullptr;
+  void work() {
     while (Resident* r = take()) {
       if (r->turns == 0) r->group->start(index_of(r->order), options_.seed, options_.initial_state);
-      r->group->observe(observer);
+      r->group->observe(r->observer);
       const uint64_t left =
           options_.most_instructions - std::min(options_.most_instructions, r->group->instructions());
       if (left <= watched_instructions)
@@ -129,6 +129,7 @@ class Dispatch {
     const uint64_t offset = scratch_bytes_per_wave(launch_) * launch_.waves_per_group * residents_.size();
     auto r = std::make_unique<Resident>();
     r->group = std::make_unique<Workgroup>(launch_, code_, memory_, scratch_, offset);
+    if (options_.observer) r->observer = options_.observer(residents_.size());
     residents_.push_back(std::move(r));
     return residents_.back().get();
   }

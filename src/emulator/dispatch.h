@@ -12,7 +12,8 @@ namespace asmevo::emulator {
 
 struct RunOptions {
   unsigned threads = 0; // 0: one a core. Race-free kernels give the same results on any number
-  uint64_t seed = 0;    // of the interleaving of a workgroup's waves; 0: round robin in long turns
+  /// Of the interleaving of a workgroup's waves; 0: round robin in long turns. Or waves_abreast.
+  uint64_t seed = 0;
   /// Of what registers and LDS hold before anything is written to them, where the ABI says nothing; 0: zeros.
   uint64_t initial_state = 0;
   /// Instructions that all waves of one workgroup together may execute before the run counts as hanging.
@@ -20,8 +21,9 @@ struct RunOptions {
   double most_seconds = 0; // of the whole run; 0: no limit
   /// Only these workgroups, in this order (linear indices); empty: all.
   std::vector<uint64_t> workgroups;
-  /// Makes what watches the workgroups that one thread runs; may be empty.
-  std::function<Observer*(unsigned worker)> observer;
+  /// Makes what watches the workgroups that run in one slot, one after another; may be empty. Workgroups in
+  /// different slots take turns, on any thread.
+  std::function<Observer*(size_t slot)> observer;
   /// Called now and then, from any thread, with how many workgroups are finished.
   std::function<void(uint64_t finished)> progress;
 };

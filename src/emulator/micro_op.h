@@ -48,7 +48,8 @@ struct MicroOp {
   bool keeps_half = false;   // 16-bit results leave the other half of the register as it was
   uint8_t dwords = 1;        // length of the instruction
   isa::Family family = isa::Family::Data;
-  uint64_t pc = 0; // guest address
+  uint32_t index = 0; // where it stands in its Code, in dwords
+  uint64_t pc = 0;    // guest address
 
   const isa::Modifiers& mods() const { return instruction->mods; }
   bool dpp() const { return instruction->extension == isa::Extension::Dpp; }

@@ -56,9 +56,9 @@ Result<std::unique_ptr<Prober>> Prober::create(std::shared_ptr<const codeobject:
   return p;
 }
 
-std::vector<uint64_t> probed_workgroups(const std::array<uint64_t, 3>& grid, uint64_t most) {
-  if (grid[0] * grid[1] * grid[2] <= most) return {};
-  return oracle::sample_workgroups(grid, most, 0);
+std::vector<uint64_t> probed_workgroups(const std::array<uint64_t, 3>& grid) {
+  if (grid[0] * grid[1] * grid[2] <= most_probed_workgroups) return {};
+  return oracle::sample_workgroups(grid, most_probed_workgroups, 0);
 }
 
 namespace {
@@ -87,8 +87,8 @@ Result<ProbeRun> Prober::run(const KernargFields& fields, const ProbeSetup& setu
   auto& options = device_->options();
   options.threads = 1; // what is read before it is written depends on the order of workgroups
   options.most_instructions = setup.most_instructions;
-  options.workgroups = probed_workgroups(setup.workgroups, setup.most_workgroups);
-  options.observer = [&](unsigned) { return &observer; };
+  options.workgroups = setup.only.empty() ? probed_workgroups(setup.workgroups) : setup.only;
+  options.observer = [&](size_t) { return &observer; };
   for (unsigned r = 0; r < fields.regions(); ++r) {
     const auto contents = setup.contents.find(r);
     ASMEVO_CHECK(device_->memory().map({fmt::format("region {}", r), region_start(r), region_bytes},

@@ -15,7 +15,7 @@ struct CaseRunOptions {
   unsigned threads = 0;
   bool watch_guards =
       false; // tell of guards that are looked into, but for those that K0 has looked into before
-  std::function<emulator::Observer*(unsigned worker)> observer = {};
+  std::function<emulator::Observer*(size_t slot)> observer = {};
 };
 
 struct CaseRun {

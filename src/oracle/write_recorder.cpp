@@ -10,7 +10,7 @@ constexpr uint64_t page = 4096;
 
 } // namespace
 
-class WriteRecorder::Worker final : public emulator::Observer {
+class WriteRecorder::Slot final : public emulator::Observer {
  public:
   void memory(emulator::Wave&, const emulator::MicroOp&, const emulator::MemoryEvent& e) override {
     using isa::MemoryKind;
@@ -33,17 +33,17 @@ class WriteRecorder::Worker final : public emulator::Observer {
   std::unordered_map<uint64_t, std::bitset<page>> pages_;
 };
 
-emulator::Observer* WriteRecorder::observer(unsigned worker) {
+emulator::Observer* WriteRecorder::observer(size_t slot) {
   const std::scoped_lock lock(mutex_);
-  std::shared_ptr<Worker>& made = workers_[worker];
-  if (!made) made = std::make_shared<Worker>();
+  std::shared_ptr<Slot>& made = slots_[slot];
+  if (!made) made = std::make_shared<Slot>();
   return made.get();
 }
 
 bool WriteRecorder::wrote(uint64_t address, uint64_t bytes) const {
-  for (const auto& [number, worker] : workers_)
+  for (const auto& [number, slot] : slots_)
     for (uint64_t i = 0; i < bytes; ++i)
-      if (worker->wrote(address + i)) return true;
+      if (slot->wrote(address + i)) return true;
   return false;
 }
 

@@ -15,19 +15,19 @@ namespace asmevo::oracle {
 
 class WriteRecorder {
  public:
-  /// The observer of one thread of a run.
-  emulator::Observer* observer(unsigned worker);
+  /// What watches the workgroups of one slot.
+  emulator::Observer* observer(size_t slot);
   /// The same for emulator::RunOptions.
-  std::function<emulator::Observer*(unsigned worker)> observers() {
-    return [this](unsigned worker) { return observer(worker); };
+  std::function<emulator::Observer*(size_t slot)> observers() {
+    return [this](size_t slot) { return observer(slot); };
   }
   /// Any of these bytes. After the run.
   bool wrote(uint64_t address, uint64_t bytes) const;
 
  private:
-  class Worker;
+  class Slot;
   std::mutex mutex_;
-  std::map<unsigned, std::shared_ptr<Worker>> workers_;
+  std::map<size_t, std::shared_ptr<Slot>> slots_;
 };
 
 } // namespace asmevo::oracle

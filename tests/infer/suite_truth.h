@@ -102,7 +102,7 @@ inline Result<SuiteTruth> suite_truth(const std::string& name, const std::string
   ReachObserver reach;
   device::EmulatorOptions emulator;
   emulator.threads = 1;
-  emulator.observer = [&](unsigned) { return &reach; };
+  emulator.observer = [&](size_t) { return &reach; };
   ASMEVO_TRY(const auto device, device::EmulatedDevice::create(truth.object->target(), std::move(emulator)));
   ASMEVO_TRY(const auto module, device->load(truth.object));
   ASMEVO_TRY(const auto memory, oracle::LaunchMemory::create(plan, *device));

@@ -91,7 +91,7 @@ Look look_at(const Bench& bench, const Mutant& m) {
       oracle::CaseRunOptions options;
       options.threads = 1;
       options.workgroups = c->sample();
-      options.observer = [&lens](unsigned) { return &lens; };
+      options.observer = [&lens](size_t) { return &lens; };
       if (!oracle::run_case(c->dispatch(), bench.k0, options)) continue;
       all.executions += lens.look.executions;
       all.different += lens.look.different;

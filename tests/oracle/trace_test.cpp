@@ -55,7 +55,7 @@ Traced traced(const emulator::TraceOptions& options) {
   EXPECT_TRUE(trace);
   Launched::Options launch;
   launch.emulator.threads = 1;
-  launch.emulator.observer = [&](unsigned) { return trace->get(); };
+  launch.emulator.observer = [&](size_t) { return trace->get(); };
   const Launched run(saxpy, launch);
   EXPECT_TRUE(run.result()) << run.error();
   result.completed = run.report().outcome.completed();

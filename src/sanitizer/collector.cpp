@@ -1,0 +1,69 @@
+#include "sanitizer/collector.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace asmevo::sanitizer {
+
+void add_defect(RawDefects& list, RawDefect d) {
+  const auto [at, is_new] = list.try_emplace(d.key, d);
+  if (is_new) return;
+  const uint64_t times = at->second.times + d.times;
+  if (d.second_workgroup < at->second.second_workgroup) at->second = std::move(d);
+  at->second.times = times;
+}
+
+Collector::Collector(const std::vector<uint64_t>& order) {
+  for (uint64_t i = 0; i < order.size(); ++i) positions_.emplace(order[i], i);
+}
+
+uint64_t Collector::position(uint64_t workgroup) const {
+  const auto found = positions_.find(workgroup);
+  return found == positions_.end() ? workgroup : found->second;
+}
+
+void Collector::workgroup_ended(uint64_t workgroup, RawDefects defects,
+                                std::unique_ptr<WorkgroupTouches> touches, const FindOp& find) {
+  const std::scoped_lock lock(mutex_);
+  for (auto& [key, d] : defects) add_defect(defects_, std::move(d));
+  if (!touches) return;
+  for (const auto& [at, page] : touches->pages())
+    for (const TouchedBytes* t : {&page->read, &page->written, &page->synchronised}) {
+      if (!t->any) continue;
+      for (size_t d = 0; d < t->ops->size(); ++d)
+        if ((t->bytes[d / 16] >> (4 * (d % 16)) & 15) != 0 && !ops_.contains((*t->ops)[d]))
+          ops_[(*t->ops)[d]] = find((*t->ops)[d]);
+    }
+  waiting_[position(workgroup)] = std::move(touches);
+  for (auto next = waiting_.begin(); next != waiting_.end() && next->first == next_; ++next_) {
+    add_touches(*next->second);
+    next = waiting_.erase(next);
+  }
+}
+
+void Collector::add_touches(const WorkgroupTouches& touches) {
+  shadow_.add(touches, [this](const GlobalShadow::Race& r) { add_race(r); });
+}
+
+void Collector::add_race(const GlobalShadow::Race& r) {
+  const OpPlace before = ops_[r.op_before], now = ops_[r.op_now];
+  RawDefect d;
+  d.key = {DefectKind::GlobalRace,
+           fmt::format("{}-{}", r.read_before ? "read" : "write", r.read_now ? "read" : "write"), r.possible,
+           before.pc, now.pc};
+  d.first = before.instruction, d.second = now.instruction;
+  d.first_workgroup = r.workgroup_before, d.second_workgroup = r.workgroup_now;
+  d.object = fmt::format("memory {:#x}", r.address);
+  d.fix = "workgroups run in any order: let one of them do both, or use atomics";
+  add_defect(defects_, std::move(d));
+}
+
+RawDefects Collector::take() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [at, touches] : waiting_) add_touches(*touches);
+  waiting_.clear();
+  return std::exchange(defects_, {});
+}
+
+} // namespace asmevo::sanitizer

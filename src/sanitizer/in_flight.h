@@ -1,0 +1,52 @@
+// Which asynchronous operations of one wave are in flight, and which registers they will write: as precisely
+// as s_waitcnt can tell (program/flight_state.h has the rule), and lane by lane.
+#pragma once
+
+#include "sanitizer/op_info.h"
+
+#include <array>
+#include <deque>
+
+namespace asmevo::sanitizer {
+
+class InFlight {
+ public:
+  struct Operation {
+    const OpInfo* info = nullptr;
+    UnitSet brings;      // registers written at completion
+    uint64_t lanes = 0;  // of those that are vector registers
+    uint64_t number = 0; // of all the wave's operations
+  };
+  /// Something in flight that an instruction must not touch yet.
+  struct Clash {
+    const Operation* operation = nullptr;
+    unsigned unit = 0;
+    program::FlightClass in = program::FlightClass::Vmem;
+    unsigned wait = 0;        // the n of the s_waitcnt that completes it
+    bool overwritten = false; // the instruction does not read the register
+  };
+
+  void clear();
+  /// Nothing in flight brings any of these registers.
+  bool free(const UnitSet& units) const { return !pending_.meets(units); }
+  /// The first clash with an instruction that runs with these lanes on; no operation: none.
+  Clash find(const OpInfo&, uint64_t exec) const;
+  /// The instruction has issued. `number` counts the wave's operations.
+  void issue(const OpInfo&, uint64_t exec, uint64_t number);
+  /// At most so many of the class are in flight from here on.
+  void complete(program::FlightClass, unsigned n);
+  void wait(const isa::WaitcntFields&);
+  /// The operation of that number is still in flight.
+  bool contains(program::FlightClass, uint64_t number) const;
+
+ private:
+  std::deque<Operation>& queue(program::FlightClass c) { return queues_[static_cast<size_t>(c)]; }
+  const std::deque<Operation>& queue(program::FlightClass c) const { return queues_[static_cast<size_t>(c)]; }
+  void issue_in(program::FlightClass, const OpInfo&, uint64_t exec, uint64_t number);
+  void collect_pending();
+
+  std::array<std::deque<Operation>, static_cast<size_t>(program::FlightClass::count)> queues_;
+  UnitSet pending_;
+};
+
+} // namespace asmevo::sanitizer

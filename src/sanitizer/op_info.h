@@ -1,0 +1,42 @@
+// What the sanitizer needs to know of an instruction, worked out once for each that a run reaches.
+#pragma once
+
+#include "emulator/micro_op.h"
+#include "isa/hazards.h"
+#include "program/flight_state.h"
+#include "sanitizer/units.h"
+
+#include <optional>
+#include <vector>
+
+namespace asmevo::sanitizer {
+
+struct OpInfo {
+  const emulator::MicroOp* op = nullptr;
+  UnitSet uses, defs, touched;
+  isa::HazardTraits hazards;
+
+  std::optional<program::FlightClass> flight; // the queue it is in when it has issued
+  bool brings = false;                        // its defs are written when it completes
+  bool load = false;       // a load: its own result comes after those of earlier ones of its queue
+  bool keeps_part = false; // reads its result, to keep half of it
+  bool waits = false;      // s_waitcnt
+  isa::WaitcntFields wait;
+  bool every_lane = false; // reads lanes that EXEC leaves out
+  bool defines_every_lane = false;
+  bool vector = false; // skipped by VSKIP
+  bool valu = false;   // subject to VGPR indexing
+  uint8_t wait_states = 1;
+
+  // Of wait_states.h: the ways control reached it for which its hazards have been looked at.
+  bool seen_straight = false;
+  uint64_t seen_last = 0;
+  std::vector<uint64_t> seen;
+};
+
+/// `accum_offset`: row of a0.
+OpInfo describe(const emulator::MicroOp&, const isa::HazardRules&, unsigned accum_offset);
+/// The same with VGPR indexing on (s_set_gpr_idx_on): rows moved as M0 says.
+OpInfo describe_indexed(const OpInfo&, uint32_t m0, unsigned rows);
+
+} // namespace asmevo::sanitizer

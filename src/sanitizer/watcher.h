@@ -1,0 +1,93 @@
+// Watches the workgroups that run in one place, one after another: an emulator::Observer.
+#pragma once
+
+#include "emulator/observer.h"
+#include "emulator/workgroup.h"
+#include "sanitizer/collector.h"
+#include "sanitizer/in_flight.h"
+#include "sanitizer/lds_shadow.h"
+#include "sanitizer/sanitizer.h"
+#include "sanitizer/wait_states.h"
+
+#include <memory>
+#include <vector>
+
+namespace asmevo::sanitizer {
+
+class Watcher final : public emulator::Observer {
+ public:
+  Watcher(const isa::Target& target, const Options& options, Collector& collector)
+      : target_(target), options_(options), collector_(collector), rules_(target) {}
+
+  void workgroup_started(emulator::Workgroup&) override;
+  void workgroup_ended(emulator::Workgroup&) override;
+  void before(emulator::Wave&, const emulator::MicroOp&) override;
+  void memory(emulator::Wave&, const emulator::MicroOp&, const emulator::MemoryEvent&) override;
+  void after(emulator::Wave&, const emulator::MicroOp&) override;
+  void barrier(emulator::Workgroup&) override;
+  /// Of a workgroup that has not come to its end: what there is of it.
+  void give_up();
+
+ private:
+  // What is known of one wave.
+  struct WaveWatch {
+    InFlight flight;
+    WaitStates states;
+    UnitSet unknown;               // units that are not written in all lanes
+    std::vector<uint64_t> written; // of each row, the lanes that are
+    const OpInfo* at_barrier = nullptr;
+    uint64_t operations = 0;
+  };
+  // LDS-DMA in flight: its bytes are in nobody's hands.
+  struct DmaWrite {
+    const OpInfo* info = nullptr;
+    uint32_t wave = 0;
+    uint64_t number = 0; // of the wave's operations
+    uint64_t first = 0, end = 0;
+  };
+  // An LDS write against another wave's, to be looked at when it is done: it may change nothing.
+  struct WriteConflict {
+    bool any = false;
+    LdsShadow::Conflict with;
+    uint8_t before = 0;
+  };
+
+  OpInfo& info_of(const emulator::MicroOp&);
+  void start_wave_watch(WaveWatch&, uint32_t number, const emulator::Workgroup&);
+  void check_flight(emulator::Wave&, WaveWatch&, const OpInfo&);
+  void check_unknown(emulator::Wave&, WaveWatch&, const OpInfo&);
+  void define(const emulator::Wave&, WaveWatch&, const OpInfo&);
+  void check_lanes(emulator::Wave&, const OpInfo&);
+  void lds_access(emulator::Wave&, const OpInfo&, const emulator::MemoryEvent&);
+  void check_dma(emulator::Wave&, const OpInfo&, const emulator::MemoryEvent&);
+  void retire_dma(uint32_t wave, const InFlight&);
+  void report_lds(const emulator::Wave&, const OpInfo&, const LdsShadow::Conflict&, bool write,
+                  bool possible);
+
+  /// `first`: the other instruction, if any.
+  RawDefect defect(DefectKind, std::string rule, bool possible, const OpInfo* first, const OpInfo& second,
+                   const emulator::Wave&) const;
+  void add(RawDefect d);
+  uint64_t pc_of(const OpInfo& i) const { return i.op->pc - bias_; }
+
+  isa::Target target_;
+  const Options& options_;
+  Collector& collector_;
+  isa::HazardRules rules_;
+
+  uint64_t bias_ = 0;
+  unsigned accum_offset_ = 256, rows_ = 512;
+  std::vector<std::unique_ptr<OpInfo>> infos_; // by MicroOp::index
+  OpInfo indexed_;                             // with VGPR indexing on
+  bool is_indexed_ = false;
+
+  uint64_t workgroup_ = 0;
+  std::vector<WaveWatch> waves_;
+  LdsShadow lds_;
+  std::vector<DmaWrite> dma_;
+  WriteConflict conflict_;
+  std::unique_ptr<WorkgroupTouches> touches_;
+  RawDefects defects_;
+};
+
+} // namespace asmevo::sanitizer
