@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 
 namespace asmevo::infer {
 
@@ -17,17 +18,29 @@ namespace {
 constexpr uint64_t most_unasked = 256;
 constexpr uint64_t few = 2; // enough to show that ids matter
 
-// More and more until the last workgroup writes nothing more, then the place in between is halved. Were
-// others run than the corners, they would stand in for a last one that does nothing. None: as many as there
-// can be have something to do, or larger grids fail.
+// The workgroups of a grid that are last in direction `d` and at a corner in the others.
+std::vector<uint64_t> last_ones(const std::array<uint64_t, 3>& grid, unsigned d) {
+  std::set<uint64_t> list;
+  for (unsigned corner = 0; corner < 8; ++corner) {
+    std::array<uint64_t, 3> at{};
+    for (unsigned k = 0; k < 3; ++k) at[k] = k == d || (corner >> k & 1) != 0 ? grid[k] - 1 : 0;
+    list.insert(at[0] + grid[0] * (at[1] + grid[1] * at[2]));
+  }
+  return {list.begin(), list.end()};
+}
+
+// More and more workgroups until the last ones write nothing, then the place in between is halved. None: as
+// many as there can be write something, or larger grids fail. Only the last ones are run. Where they write
+// would not do: places that are worked out in 32 bits come round to the beginning.
 Result<std::optional<uint64_t>> bound_of_grid(Prober& prober, const KernargFields& fields, ProbeSetup setup,
                                               unsigned d) {
-  setup.most_workgroups = corners_only;
-  const auto written = [&](uint64_t workgroups) -> Result<std::optional<int64_t>> {
+  enum class Last : uint8_t { Writes, Idle, Fails };
+  const auto last_of = [&](uint64_t workgroups) -> Result<Last> {
     setup.workgroups[d] = workgroups;
+    setup.only = last_ones(setup.workgroups, d);
     ASMEVO_TRY(const ProbeRun run, prober.run(fields, setup));
-    if (!run.outcome.completed()) return std::nullopt;
-    return written_bytes(run);
+    if (!run.outcome.completed()) return Last::Fails;
+    return written_bytes(run) != 0 ? Last::Writes : Last::Idle;
   };
   // Work-items are counted in 32 bits, workgroups of all directions in 64.
   uint64_t most = std::numeric_limits<uint64_t>::max();
@@ -36,20 +49,12 @@ Result<std::optional<uint64_t>> bound_of_grid(Prober& prober, const KernargField
   most = std::min<uint64_t>(most, std::numeric_limits<uint32_t>::max() / setup.workgroup[d]);
   constexpr uint64_t step = 16;
   uint64_t enough = setup.workgroups[d], beyond = 0;
-  ASMEVO_TRY(const auto first, written(enough));
-  if (!first) return std::nullopt;
-  int64_t bytes = *first;
   while (beyond == 0 || beyond - enough > 1) {
     if (enough >= most) return std::nullopt;
     const uint64_t next = beyond == 0 ? std::min(most, enough * step) : enough + (beyond - enough) / 2;
-    ASMEVO_TRY(const auto now, written(next));
-    if (!now) return std::nullopt;
-    if (*now > bytes) {
-      bytes = *now;
-      enough = next;
-    } else {
-      beyond = next;
-    }
+    ASMEVO_TRY(const Last last, last_of(next));
+    if (last == Last::Fails) return std::nullopt;
+    (last == Last::Writes ? enough : beyond) = next;
   }
   return enough;
 }

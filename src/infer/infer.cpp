@@ -383,7 +383,7 @@ Result<Inference> Inferrer::run() {
   result.grid = setup_.workgroups;
   result.workgroup = setup_.workgroup;
   result.probes = prober_->runs();
-  result.sample = probed_workgroups(result.grid, setup_.most_workgroups);
+  result.sample = probed_workgroups(result.grid);
   if (!result.sample.empty())
     result.notes.push_back(
         fmt::format("{} of {} workgroups were probed: what only others access is not known",

@@ -18,7 +18,6 @@ struct RegionContents {
 /// Workgroups that a probe runs of a larger grid: which bytes are touched shows at its corners, and what is
 /// done to them in any.
 inline constexpr uint64_t most_probed_workgroups = 256;
-inline constexpr uint64_t corners_only = 1;
 
 struct ProbeSetup {
   std::array<uint64_t, 3> workgroups{1, 1, 1};
@@ -27,11 +26,12 @@ struct ProbeSetup {
   std::map<unsigned, RegionContents> contents; // of regions; none: zeros
   uint64_t most_instructions = 0;              // of a workgroup
   size_t most_pages = 0;                       // of 4 KiB that a run may touch
-  uint64_t most_workgroups = most_probed_workgroups;
+  std::vector<uint64_t> only;                  // workgroups, linear; empty: probed_workgroups
 };
 
-/// The workgroups that stand for a grid of more than `most`: its corners, and others anywhere. Empty: all.
-std::vector<uint64_t> probed_workgroups(const std::array<uint64_t, 3>& grid, uint64_t most);
+/// The workgroups that stand for a grid of more: its corners, and others anywhere. Empty: all of them are
+/// run.
+std::vector<uint64_t> probed_workgroups(const std::array<uint64_t, 3>& grid);
 
 struct ProbeRun {
   device::LaunchOutcome outcome;

@@ -242,6 +242,22 @@ TEST(InferKernels, GridFollowsLargeScalars) {
   EXPECT_THAT(all.missing, Contains(HasSubstr("grid x: no scalar bounds it")));
 }
 
+// Each workgroup writes 4 KiB further, in 32 bits: after 2^20 of them from the beginning again, which is no
+// bound.
+TEST(InferKernels, PlacesThatComeRoundBoundNothing) {
+  const Inference i = inferred(R"(
+  v_mov_b32_e32 v2, s2
+  v_lshl_add_u32 v2, v2, 12, v1
+  v_mov_b32_e32 v3, 0
+  v_mov_b32_e32 v4, 1.0
+  v_mov_b32_e32 v5, s7
+  v_add_co_u32_e32 v2, vcc, s6, v2
+  v_addc_co_u32_e32 v3, vcc, v5, v3, vcc
+  global_store_dword v[2:3], v4, off)");
+  EXPECT_EQ(i.grid, (std::array<uint64_t, 3>{2, 1, 1}));
+  EXPECT_THAT(i.missing, Contains(HasSubstr("grid x: no scalar bounds it")));
+}
+
 // A probe runs so many workgroups, whatever the grid.
 TEST(InferKernels, HugeGridsAreProbedAtSomeWorkgroups) {
   const Inference i = filled({{"kernarg_14", "0xffffffff"}}, {{uint64_t{1} << 26, 4'000'000'000, 1}});
