@@ -84,10 +84,11 @@ void Workgroup::clear_scratch() {
   memory_.clear_written(scratch_first_ + scratch_offset_, scratch_bytes_per_wave(launch_) * active_waves_);
 }
 
-// The next wave that can run, by a random order that the seed fixes. Seed 0: round robin.
+// The next wave that can run, by a random order that the seed fixes. Seed 0 and abreast: round robin.
 Wave* Workgroup::next_wave() {
   uint64_t first = turn_++;
-  if (seed_ != 0) first = RandomStream(seed_ ^ (index_ * 0x9e3779b97f4a7c15U) ^ turn_).next();
+  if (seed_ != 0 && seed_ != waves_abreast)
+    first = RandomStream(seed_ ^ (index_ * 0x9e3779b97f4a7c15U) ^ turn_).next();
   for (uint32_t i = 0; i < active_waves_; ++i) {
     Wave& wave = waves_[(first + i) % active_waves_];
     if (wave.state == Wave::State::Running) return &wave;
@@ -128,11 +129,11 @@ void Workgroup::after_run(Wave& wave) {
 
 uint64_t Workgroup::run(uint64_t budget) {
   uint64_t done = 0;
-  constexpr uint64_t long_turn = 4096;
+  constexpr uint64_t long_turn = 4096, short_turn = 4;
   while (state_ == State::Running && done < budget) {
     Wave* wave = next_wave();
-    uint64_t turn = long_turn;
-    if (seed_ != 0) turn = uint64_t{1} << (RandomStream(seed_ + turn_).next() % 12);
+    uint64_t turn = seed_ == waves_abreast ? short_turn : long_turn;
+    if (seed_ != 0 && seed_ != waves_abreast) turn = uint64_t{1} << (RandomStream(seed_ + turn_).next() % 12);
     done += run_wave(*wave, code_, std::min(turn, budget - done));
     after_run(*wave);
   }

@@ -18,6 +18,10 @@ namespace asmevo::emulator {
 /// Executed instructions by isa::Family.
 using FamilyCounts = std::array<uint64_t, 24>;
 
+/// Instead of a seed: waves in turns of a few instructions, nearly abreast, as on hardware behind a barrier.
+/// Kernels whose waves race by a little come out right.
+inline constexpr uint64_t waves_abreast = ~uint64_t{0};
+
 class Workgroup {
  public:
   enum class State : uint8_t { Running, Finished, Faulted };

@@ -49,6 +49,42 @@ TEST(dispatch, barrier_waits_for_all_waves_under_every_schedule) {
     }
 }
 
+// A second number is written over the first without a barrier between: waves that run on alone read it too
+// early.
+TEST(dispatch, waves_abreast_do_not_overtake_each_other_by_much) {
+  constexpr std::string_view overwrite = R"(
+  s_load_dwordx2 s[8:9], s[0:1], 0x0
+  v_lshlrev_b32_e32 v1, 2, v0
+  v_xor_b32_e32 v2, 0x100, v1
+  v_add_u32_e32 v3, 0x1000, v0
+  ds_write_b32 v1, v0
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  ds_read_b32 v4, v2
+  s_waitcnt lgkmcnt(0)
+  s_nop 0
+  s_nop 0
+  s_nop 0
+  ds_write_b32 v1, v3
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  global_store_dword v1, v4, s[8:9]
+  s_endpgm
+)";
+  for (const uint64_t seed : {waves_abreast, uint64_t{0}}) {
+    KernelOptions o;
+    o.lds_bytes = 1024;
+    Bench bench(overwrite, o, with(1, seed));
+    const uint64_t out = bench.buffer(1024);
+    const device::LaunchOutcome outcome = bench.launch(1, 256, {out});
+    ASSERT_TRUE(outcome.completed()) << outcome.text;
+    const auto words = bench.words(out, 256);
+    size_t early = 0;
+    for (uint32_t i = 0; i < 256; ++i) early += words[i] == (i ^ 64) + 0x1000;
+    EXPECT_EQ(early, seed == waves_abreast ? 0 : 128);
+  }
+}
+
 TEST(dispatch, waves_that_ended_do_not_hold_the_barrier) {
   // Waves 1 to 3 end at once.
   Bench bench(R"(
