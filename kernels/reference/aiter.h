@@ -12,8 +12,8 @@ struct AiterKernel {
   std::string launch; // of kernels/aiter/<launch>.toml
   Expected (*expected)(const SuiteInputs&);
   std::vector<std::string> shapes;
-  /// Waves read what others may already have overwritten: what it leaves depends on their order. On a GPU
-  /// waves go through barriers together, and it comes out right.
+  /// Waves read what others may already have overwritten: what it leaves depends on their order. Where they
+  /// run abreast, as on a GPU, it comes out right.
   bool races = false;
 };
 

@@ -13,6 +13,7 @@ std::vector<AiterKernel> aiter_topk_kernels();
 std::vector<AiterKernel> aiter_paged_kernels();
 std::vector<AiterKernel> aiter_fmha_kernels();
 std::vector<AiterKernel> aiter_mla_kernels();
+std::vector<AiterKernel> aiter_moe_kernels();
 
 constexpr double bfloat_rounding = 0x1p-8;
 /// The matrix cores cut products and sums 24 bits below the largest of a group, and float sums round once

@@ -21,11 +21,10 @@ void PrintTo(const AiterLaunch& launch, std::ostream* out) {
   *out << launch.kernel->name << " " << launch.shape;
 }
 
-std::vector<AiterLaunch> launches(bool races) {
+std::vector<AiterLaunch> launches() {
   std::vector<AiterLaunch> list;
   for (const AiterKernel& kernel : reference::aiter_kernels())
-    for (const std::string& shape : kernel.shapes)
-      if (kernel.races == races) list.push_back({&kernel, shape});
+    for (const std::string& shape : kernel.shapes) list.push_back({&kernel, shape});
   return list;
 }
 std::string launch_file(const std::string& name) {
@@ -40,7 +39,7 @@ class Aiter : public ::testing::TestWithParam<AiterLaunch> {
     if (folder == nullptr || *folder == '\0')
       GTEST_SKIP() << "ASMEVO_AITER_DIR does not name AITer's folder hsa/";
     folder_ = folder;
-    run_ = run(0);
+    run_ = run(GetParam().kernel->races ? emulator::waves_abreast : 0);
     if (run_ != nullptr) expected_ = GetParam().kernel->expected(run_->inputs());
   }
 
@@ -75,7 +74,6 @@ class Aiter : public ::testing::TestWithParam<AiterLaunch> {
   std::unique_ptr<SuiteRun> run_;
   reference::Expected expected_;
 };
-class AiterRaces : public Aiter {};
 
 /// For the report: how much of what is allowed the worst element of each buffer takes, and how far off that
 /// is.
@@ -119,13 +117,9 @@ TEST_P(Aiter, DisagreesWithAReferenceThatIsThreePercentOff) {
   }
   for (const auto& [buffer, count] : outside) EXPECT_GT(count, 0U) << run_->label() << ": " << buffer;
 }
-TEST_P(Aiter, DoesNotDependOnTheOrderOfWaves) {
+TEST_P(Aiter, DependsOnTheOrderOfWavesOnlyIfWavesRace) {
   ASSERT_NE(run_, nullptr);
-  EXPECT_FALSE(depends_on_order());
-}
-TEST_P(AiterRaces, DependsOnTheOrderOfWaves) {
-  ASSERT_NE(run_, nullptr);
-  EXPECT_TRUE(depends_on_order());
+  EXPECT_EQ(depends_on_order(), GetParam().kernel->races);
 }
 
 std::string launch_name(const ::testing::TestParamInfo<AiterLaunch>& test) {
@@ -133,8 +127,7 @@ std::string launch_name(const ::testing::TestParamInfo<AiterLaunch>& test) {
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(Kernels, Aiter, ::testing::ValuesIn(launches(false)), launch_name);
-INSTANTIATE_TEST_SUITE_P(Kernels, AiterRaces, ::testing::ValuesIn(launches(true)), launch_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, Aiter, ::testing::ValuesIn(launches()), launch_name);
 
 TEST(AiterKernels, HaveTheShapesTheyName) {
   std::set<std::string> used, files;
