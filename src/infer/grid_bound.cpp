@@ -15,7 +15,6 @@ int64_t written_bytes(const ProbeRun& run) {
 
 namespace {
 
-constexpr uint64_t most_unasked = 256;
 constexpr uint64_t few = 2; // enough to show that ids matter
 
 // The workgroups of a grid that are last in direction `d` and at a corner in the others.
@@ -67,11 +66,11 @@ Result<GridChoice> choose_large_grid(Prober& prober, const KernargFields& fields
   if (!bound)
     return GridChoice{
         few, fmt::format("grid {}: no scalar bounds it; every workgroup does more (--grid)", "xyz"[d])};
-  // A grid that only scalars nobody asked for make large is not worth what it would cost whoever runs the
-  // draft.
+  // A large grid that only follows from numbers nobody asked for is not worth what it would cost whoever runs
+  // the draft.
   const bool given =
       std::ranges::any_of(fields.fields(), [](const KernargField& f) { return !f.pointer && f.pinned; });
-  if (given || *bound <= most_unasked) return GridChoice{*bound, ""};
+  if (given) return GridChoice{*bound, ""};
   return GridChoice{few, fmt::format("grid {}: with these scalars {} workgroups have something to do, not {} "
                                      "(--set, --grid)",
                                      "xyz"[d], *bound, few)};

@@ -242,6 +242,29 @@ TEST(InferKernels, GridFollowsLargeScalars) {
   EXPECT_THAT(all.missing, Contains(HasSubstr("grid x: no scalar bounds it")));
 }
 
+// Where nobody gave a size that makes it so large, the grid stays small, and the draft says why. There are
+// 4,096 times as many elements as bytes 20 to 23 say.
+TEST(InferKernels, LargeGridsAreForWhomAsksForThem) {
+  const std::string_view body = R"(
+  v_mov_b32_e32 v2, s2
+  v_lshl_add_u32 v2, v2, 6, v0
+  s_lshl_b32 s9, s9, 12
+  v_cmp_gt_u32_e32 vcc, s9, v2
+  s_and_saveexec_b64 s[10:11], vcc
+  v_lshlrev_b32_e32 v2, 2, v2
+  v_mov_b32_e32 v4, 1.0
+  global_store_dword v2, v4, s[6:7])";
+  const Inference i = inferred(body);
+  EXPECT_EQ(i.grid, (std::array<uint64_t, 3>{2, 1, 1}));
+  const uint64_t rows = std::stoull(argument(i, "kernarg_14").value);
+  EXPECT_THAT(i.missing, Contains(HasSubstr(fmt::format("grid x: with these scalars {} workgroups have "
+                                                        "something to do, not 2",
+                                                        64 * rows))));
+  const Inference given =
+      inferred(body, {.kernel = {}, .grid = {}, .workgroup = {}, .values = {{"kernarg_14", "3"}}});
+  EXPECT_EQ(given.grid, (std::array<uint64_t, 3>{192, 1, 1}));
+}
+
 // Each workgroup writes 4 KiB further, in 32 bits: after 2^20 of them from the beginning again, which is no
 // bound.
 TEST(InferKernels, PlacesThatComeRoundBoundNothing) {
