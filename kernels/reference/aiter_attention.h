@@ -6,6 +6,23 @@
 
 namespace asmevo::reference {
 
+/// Where a head's rows are in [tokens][heads][width], which begins at element `first` of a buffer.
+struct HeadPlace {
+  size_t first, tokens, heads, head, width;
+
+  Numbers values(const SuiteInputs& in, const std::string& buffer) const {
+    const Numbers all = in.values(buffer, first, tokens * heads * width);
+    Numbers rows(tokens * width);
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = all[(i / width * heads + head) * width + i % width];
+    return rows;
+  }
+  std::vector<size_t> indices() const {
+    std::vector<size_t> list(tokens * width);
+    for (size_t i = 0; i < list.size(); ++i) list[i] = first + (i / width * heads + head) * width + i % width;
+    return list;
+  }
+};
+
 /// A head's keys and values, token by token.
 struct Tokens {
   size_t count = 0;

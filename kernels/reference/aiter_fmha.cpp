@@ -7,20 +7,9 @@ namespace {
 
 constexpr size_t value_width = 128;
 
-/// One head of [tokens][heads][width], from element `first` on.
-Numbers head_of(const SuiteInputs& in, const std::string& buffer, size_t first, size_t tokens, size_t heads,
-                size_t head, size_t width, double scale) {
-  const Numbers all = in.values(buffer, first, tokens * heads * width);
-  Numbers rows(tokens * width);
-  for (size_t t = 0; t < tokens; ++t)
-    for (size_t d = 0; d < width; ++d) rows[t * width + d] = all[(t * heads + head) * width + d] * scale;
-  return rows;
-}
-std::vector<size_t> indices_of_head(size_t first, size_t tokens, size_t heads, size_t head, size_t width) {
-  std::vector<size_t> indices;
-  for (size_t t = 0; t < tokens; ++t)
-    for (size_t d = 0; d < width; ++d) indices.push_back(first + (t * heads + head) * width + d);
-  return indices;
+Numbers scaled(Numbers values, double scale) {
+  for (double& value : values) value *= scale;
+  return values;
 }
 
 /// The causal fp8 kernel computes two tiles of 256 queries one after the other, the first and the last of
@@ -54,12 +43,12 @@ Expected forward(const SuiteInputs& in, const Form& form) {
       const auto scale = [&](const char* buffer) {
         return form.scaled ? in.values(buffer, batch * kv_heads + kv_head, 1)[0] : 1.0;
       };
-      const size_t row = heads * width, kv_row = kv_heads * width, v_row = kv_heads * value_width;
       const Numbers q =
-          head_of(in, "q", batch * queries * row, queries, heads, head, width, scale("q_scales"));
-      const Tokens tokens{
-          keys, head_of(in, "k", batch * keys * kv_row, keys, kv_heads, kv_head, width, scale("k_scales")),
-          head_of(in, "v", batch * keys * v_row, keys, kv_heads, kv_head, value_width, scale("v_scales"))};
+          HeadPlace{batch * queries * heads * width, queries, heads, head, width}.values(in, "q");
+      const HeadPlace key{batch * keys * kv_heads * width, keys, kv_heads, kv_head, width};
+      const HeadPlace value{batch * keys * kv_heads * value_width, keys, kv_heads, kv_head, value_width};
+      const Tokens tokens{keys, scaled(key.values(in, "k"), scale("q_scales") * scale("k_scales")),
+                          scaled(value.values(in, "v"), scale("v_scales"))};
       AttentionOutputs outputs = attention_outputs(size, q, tokens, form.errors);
       if (form.scaled && size.causal) {
         Attention twice = size;
@@ -69,7 +58,7 @@ Expected forward(const SuiteInputs& in, const Form& form) {
           replace_rows(outputs, attention_outputs(twice, q, tokens, form.errors), tiles / 2 * 256);
       }
       outputs.out.indices =
-          indices_of_head(batch * queries * heads * value_width, queries, heads, head, value_width);
+          HeadPlace{batch * queries * heads * value_width, queries, heads, head, value_width}.indices();
       outputs.log_sum.indices = run_of((batch * heads + head) * queries, queries);
       expected.outputs.push_back(std::move(outputs.out));
       expected.outputs.push_back(std::move(outputs.log_sum));
@@ -82,7 +71,7 @@ Expected plain(const SuiteInputs& in) {
   return forward(in, {width, false, {.weight = bfloat_rounding, .result = bfloat_rounding}});
 }
 /// Weights are rounded to fp8.
-Expected scaled(const SuiteInputs& in) {
+Expected fp8(const SuiteInputs& in) {
   return forward(in, {128, true, {.weight = 0x1p-4, .result = bfloat_rounding}});
 }
 
@@ -95,11 +84,11 @@ std::vector<AiterKernel> aiter_fmha_kernels() {
   return {
       {"fmha_fwd_bf16", object + "hd128_bf16_rtne.co", "fmha_fwd_bf16", plain<128>, shapes},
       {"fmha_fwd_bf16_causal", object + "hd128_bf16_causal_rtne.co", "fmha_fwd_bf16", plain<128>, causal},
-      {"fmha_fwd_fp8", object + "hd128_fp8.co", "fmha_fwd_fp8", scaled, shapes},
+      {"fmha_fwd_fp8", object + "hd128_fp8.co", "fmha_fwd_fp8", fp8, shapes},
       {"fmha_fwd_fp8_causal",
        object + "hd128_fp8_causal.co",
        "fmha_fwd_fp8",
-       scaled,
+       fp8,
        {"causal.tiny", "causal.odd", "causal.search", "causal.scaled"}},
       {"fmha_fwd_bf16_192", object + "hd192x128_bf16_rtne.co", "fmha_fwd_bf16_192", plain<192>, shapes},
       {"fmha_fwd_bf16_192_causal", object + "hd192x128_bf16_causal_rtne.co", "fmha_fwd_bf16_192", plain<192>,
