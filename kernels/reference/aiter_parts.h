@@ -13,6 +13,7 @@ std::vector<AiterKernel> aiter_topk_kernels();
 std::vector<AiterKernel> aiter_paged_kernels();
 std::vector<AiterKernel> aiter_fmha_kernels();
 std::vector<AiterKernel> aiter_mla_kernels();
+std::vector<AiterKernel> aiter_reduce_kernels();
 std::vector<AiterKernel> aiter_backward_kernels();
 std::vector<AiterKernel> aiter_moe_kernels();
 
