@@ -70,7 +70,7 @@ Result<GridChoice> choose_large_grid(Prober& prober, const KernargFields& fields
   // the draft.
   const bool given =
       std::ranges::any_of(fields.fields(), [](const KernargField& f) { return !f.pointer && f.pinned; });
-  if (given) return GridChoice{*bound, ""};
+  if (given || *bound == setup.workgroups[d]) return GridChoice{*bound, ""};
   return GridChoice{few, fmt::format("grid {}: with these scalars {} workgroups have something to do, not {} "
                                      "(--set, --grid)",
                                      "xyz"[d], *bound, few)};
