@@ -66,6 +66,31 @@ Expected forward(const SuiteInputs& in, const Form& form) {
   return expected;
 }
 
+/// Sequences one behind another, in bf16.
+Expected group(const SuiteInputs& in) {
+  const size_t heads = in.size("heads"), kv_heads = in.size("kv_heads"), width = 128;
+  const Numbers queries = in.values("first_queries"), keys = in.values("first_keys");
+  Expected expected;
+  for (size_t part = 0; part < in.size("sequences") * heads; ++part) {
+    const size_t sequence = part / heads, head = part % heads, kv_head = head / (heads / kv_heads);
+    const auto first = static_cast<size_t>(queries[sequence]),
+               first_key = static_cast<size_t>(keys[sequence]);
+    const auto count = static_cast<size_t>(queries[sequence + 1]) - first,
+               key_count = static_cast<size_t>(keys[sequence + 1]) - first_key;
+    const HeadPlace query{first * heads * width, count, heads, head, width};
+    const HeadPlace key{first_key * kv_heads * width, key_count, kv_heads, kv_head, width};
+    AttentionOutputs outputs =
+        attention_outputs({count, key_count, width, 1 / std::sqrt(128.0), in.size("causal") != 0},
+                          query.values(in, "q"), {key_count, key.values(in, "k"), key.values(in, "v")},
+                          {.weight = bfloat_rounding, .result = bfloat_rounding});
+    outputs.out.indices = query.indices();
+    outputs.log_sum.indices = run_of(head * in.size("all_queries") + first, count);
+    expected.outputs.push_back(std::move(outputs.out));
+    expected.outputs.push_back(std::move(outputs.log_sum));
+  }
+  return expected;
+}
+
 template <size_t width>
 Expected plain(const SuiteInputs& in) {
   return forward(in, {width, false, {.weight = bfloat_rounding, .result = bfloat_rounding}});
@@ -84,6 +109,16 @@ std::vector<AiterKernel> aiter_fmha_kernels() {
   return {
       {"fmha_fwd_bf16", object + "hd128_bf16_rtne.co", "fmha_fwd_bf16", plain<128>, shapes},
       {"fmha_fwd_bf16_causal", object + "hd128_bf16_causal_rtne.co", "fmha_fwd_bf16", plain<128>, causal},
+      {"fmha_fwd_bf16_group",
+       object + "hd128_bf16_rtne_group.co",
+       "fmha_fwd_bf16_group",
+       group,
+       {"tiny", "odd"}},
+      {"fmha_fwd_bf16_group_causal",
+       object + "hd128_bf16_causal_rtne_group.co",
+       "fmha_fwd_bf16_group",
+       group,
+       {"causal.tiny", "causal.odd"}},
       {"fmha_fwd_fp8", object + "hd128_fp8.co", "fmha_fwd_fp8", fp8, shapes},
       {"fmha_fwd_fp8_causal",
        object + "hd128_fp8_causal.co",

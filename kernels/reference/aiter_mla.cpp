@@ -47,6 +47,11 @@ Expected first_stage(const SuiteInputs& in, double q_scale, double kv_scale, con
 Expected plain(const SuiteInputs& in) {
   return first_stage(in, 1, 1, {.weight = bfloat_rounding, .result = rounding_f32});
 }
+/// Weights are rounded to fp8.
+Expected scaled(const SuiteInputs& in) {
+  return first_stage(in, in.values("q_scale")[0], in.values("kv_scale")[0],
+                     {.weight = 0x1p-4, .result = rounding_f32});
+}
 
 } // namespace
 
@@ -58,6 +63,12 @@ std::vector<AiterKernel> aiter_mla_kernels() {
        "mla_decode_bf16",
        plain,
        {"tiny", "odd", "split", "search"}},
+      {"mla_decode_fp8",
+       object + "a8w8_qh16_qseqlen1_gqaratio16.co",
+       "mla_decode_fp8",
+       scaled,
+       {"tiny", "odd", "search"},
+       true},
   };
 }
 
