@@ -138,10 +138,10 @@ TEST(Cli, RefusesBadUsage) {
   }
 }
 
-// The options that take a value, as the help has them: "  -j,--threads UINT=0", but no flags: "  --trace
-// ...".
+// The options that take a value, as the help has them: "  -j,--threads UINT=0", but no flags: "  --json ..."
+// and "  --capture-after Needs: --save-capture".
 std::vector<std::pair<std::string, std::string>> options_of(const std::string& verb) {
-  static const std::regex line("\n  (?:-\\w,)?(--[\\w-]+) (?!Needs)([^ \n]+)");
+  static const std::regex line("\n  (?:-\\w,)?(--[\\w-]+) (?!\\w+: )([^ \n]+)");
   const std::string help = run_asmevo({verb, "--help"}).out;
   std::vector<std::pair<std::string, std::string>> options;
   for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at)
