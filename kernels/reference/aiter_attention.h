@@ -29,10 +29,9 @@ struct Tokens {
   Numbers k, v;
 };
 
-/// Relative roundings: of a weight before it is multiplied with a value, of a result, and of what scores are
-/// made of.
+/// Relative roundings: of a weight before it is multiplied with a value, and of a result.
 struct AttentionErrors {
-  double weight, result, score_factors = 0;
+  double weight, result;
 };
 
 /// The largest root of the sum of squares of a score's products.
@@ -51,9 +50,8 @@ inline double score_wander(const Attention& size, const Numbers& q, const Number
 }
 
 /// The queries of one head: their results, and the logarithms of their sums of weights. Weights are rounded
-/// independently of each other, so that results are off like a sum that wanders about zero, and so are scores
-/// where what they are made of is rounded. What a score is off changes its weight by as much. `own` takes
-/// five times the usual.
+/// independently of each other, so that results are off like a sum that wanders about zero; `own` takes five
+/// times the usual. What a score is off changes its weight by as much.
 struct AttentionOutputs {
   Output out, log_sum;
 };
@@ -62,17 +60,14 @@ inline AttentionOutputs attention_outputs(const Attention& size, const Numbers& 
   AttentionSpread spread;
   Numbers values = attention(size, q, tokens.k, tokens.v, &spread);
   const double wander = score_wander(size, q, tokens.k);
-  const double sum = step_error * static_cast<double>(size.width) * 4 * wander,
-               rounded = errors.score_factors * wander;
-  AttentionOutputs outputs{{.buffer = "out",
-                            .values = std::move(values),
-                            .relative = errors.result * 1.01 + 2 * sum,
-                            .own = std::move(spread.wander)},
-                           {.buffer = "lse",
-                            .values = std::move(spread.log_sum),
-                            .relative = few,
-                            .absolute = sum + 2.5 * rounded + few}};
-  for (double& own : outputs.out.own) own *= 2.5 * (errors.weight + rounded + sum);
+  const double sum = step_error * static_cast<double>(size.width) * 4 * wander; // a score's error
+  AttentionOutputs outputs{
+      {.buffer = "out",
+       .values = std::move(values),
+       .relative = errors.result * 1.01 + 2 * sum,
+       .own = std::move(spread.wander)},
+      {.buffer = "lse", .values = std::move(spread.log_sum), .relative = few, .absolute = sum / 16 + few}};
+  for (double& own : outputs.out.own) own *= 2.5 * (errors.weight + sum);
   return outputs;
 }
 
