@@ -41,7 +41,7 @@ Numbers activations(const double* x, const Numbers& gate_up, size_t dim, size_t 
 }
 
 /// An activation that is a float's rounding off may be rounded to the next number of fp8: few are, and that
-/// is as if all were off by a sixteenth of fp8's rounding. Each expert's part of a result is cut to bf16 and
+/// is as if all were off by a sixteenth of fp8's rounding. Each expert's part of a result is rounded to bf16 and
 /// added to what is there, of which there is at most one.
 Expected experts(const SuiteInputs& in) {
   const size_t tokens = in.size("tokens"), dim = in.size("dim"), inter = in.size("inter");
@@ -49,7 +49,7 @@ Expected experts(const SuiteInputs& in) {
                 of_blocks = in.values("sorted_experts");
   Output out{.buffer = "out",
              .values = Numbers(tokens * dim),
-             .relative = 2 * bfloat_rounding * 1.01,
+             .relative = bfloat_rounding * 1.01,
              .own = Numbers(tokens * dim)};
   Numbers gate_up, down;
   for (size_t row = 0; row < rows.size(); ++row) {
@@ -70,7 +70,7 @@ Expected experts(const SuiteInputs& in) {
       }
       out.values[token * dim + d] += weights[row] * part;
       out.own[token * dim + d] +=
-          weights[row] * (2.5 * 0x1p-8 * std::sqrt(squares) + 2 * bfloat_rounding * std::abs(part));
+          weights[row] * (2.5 * 0x1p-8 * std::sqrt(squares) + bfloat_rounding * 1.01 * std::abs(part));
     }
   }
   return {{std::move(out)}};
