@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/cli.h"
+#include "cli/defect_report.h"
 #include "cli/load.h"
 #include "cli/run_report.h"
 #include "cli/unimplemented.h"
@@ -9,6 +10,7 @@
 #include "emulator/trace.h"
 #include "oracle/capture.h"
 #include "oracle/verify.h"
+#include "sanitizer/delayed_results.h"
 
 #include <algorithm>
 #include <charconv>
@@ -30,7 +32,7 @@ struct Options {
   unsigned threads = 0;
   double time_limit = 0;
   uint64_t capture_launch = 1;
-  bool trace = false, list_unimplemented = false, capture_after = false;
+  bool sanitize = false, delay = false, trace = false, list_unimplemented = false, capture_after = false;
   std::optional<uint64_t> trace_workgroup;
   std::optional<uint32_t> trace_wave;
   std::optional<unsigned> trace_lane;
@@ -194,9 +196,10 @@ class Run {
     };
     ASMEVO_TRY(const oracle::LaunchReport report, oracle::run_launch(plan, *memory, *module, run_options));
     progress_.reset();
+    if (sanitizer_) ASMEVO_CHECK(sanitizer_->finish());
     if (!options_.dump.empty()) ASMEVO_CHECK(dump(*memory, options_.dump));
     ASMEVO_CHECK(print(*memory, report, heads));
-    return report.outcome.completed() ? Answer::Yes : Answer::No;
+    return report.outcome.completed() && (!sanitizer_ || sanitizer_->clean()) ? Answer::Yes : Answer::No;
   }
 
  private:
@@ -218,11 +221,20 @@ class Run {
                              target, trace, [to](std::string_view line) { fmt::print(to, "{}\n", line); }));
       emulator.observer = [this](size_t) { return trace_.get(); };
     }
+    if (options_.sanitize) {
+      sanitizer_ = std::make_unique<LaunchSanitizer>(target);
+      emulator.observer = [this](size_t slot) { return sanitizer_->observer(slot); };
+    }
+    if (options_.delay) {
+      delayed_ = std::make_unique<sanitizer::DelayedResults>(target);
+      emulator.observer = delayed_->observers();
+    }
     ASMEVO_TRY(device_, device::EmulatedDevice::create(target, std::move(emulator)));
     return {};
   }
 
   void start(const std::string& kernel, const device::LaunchShape& shape) {
+    if (sanitizer_) sanitizer_->start(kernel, device_->options().workgroups);
     const size_t chosen = device_->options().workgroups.size();
     progress_ = std::make_unique<Progress>(printable(kernel), chosen != 0 ? chosen : shape.workgroup_count());
   }
@@ -231,8 +243,12 @@ class Run {
                const std::vector<BufferHead>& heads) const {
     if (trace_ && trace_->left_out() != 0)
       fmt::print(stderr, "trace: {} more instructions (--trace-most)\n", trace_->left_out());
-    if (!json_) return print_run(options_.file, memory, report, heads);
-    ASMEVO_TRY(const nlohmann::ordered_json document, run_as_json(options_.file, memory, report, heads));
+    if (!json_) {
+      if (sanitizer_) sanitizer_->print();
+      return print_run(options_.file, memory, report, heads);
+    }
+    ASMEVO_TRY(nlohmann::ordered_json document, run_as_json(options_.file, memory, report, heads));
+    if (sanitizer_) document["defects"] = sanitizer_->as_json();
     print_json(document);
     return {};
   }
@@ -240,6 +256,8 @@ class Run {
   const Options& options_;
   bool json_;
   std::unique_ptr<emulator::Trace> trace_;
+  std::unique_ptr<LaunchSanitizer> sanitizer_;
+  std::unique_ptr<sanitizer::DelayedResults> delayed_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<device::EmulatedDevice> device_;
 };
@@ -255,6 +273,14 @@ Result<Answer> run(const Options& options, bool json) {
 void add_trace_options(CLI::App& verb, Options& options) {
   CLI::Option* const trace = verb.add_flag("--trace", options.trace,
                                            "print every instruction with the registers it reads and changes");
+  CLI::Option* const sanitize =
+      verb.add_flag("--sanitize", options.sanitize,
+                    "look for missing waits, missing wait states, races and reads of what nobody has written")
+          ->excludes(trace);
+  verb.add_flag("--delay-results", options.delay,
+                "let what memory brings and takes arrive as late as the waits allow, and noise until then")
+      ->excludes(trace)
+      ->excludes(sanitize);
   verb.add_option("--trace-workgroup", options.trace_workgroup, "only of this workgroup (linear index)")
       ->needs(trace);
   verb.add_option("--trace-wave", options.trace_wave, "only of this wave of the workgroup")->needs(trace);

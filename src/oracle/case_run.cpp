@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace asmevo::oracle {
 
@@ -34,6 +35,13 @@ Result<CaseRun> run_case(const Case& c, const std::shared_ptr<const Subject>& su
   options.most_instructions = request.most_instructions;
   options.workgroups = request.workgroups;
   options.observer = request.observer;
+  std::optional<sanitizer::Session> session;
+  if (request.sanitize) {
+    sanitizer::Options watched;
+    watched.workgroups = request.workgroups;
+    session.emplace(c.target, std::move(watched));
+    options.observer = session->observers();
+  }
   CaseRun result;
   ASMEVO_TRY(result.device, device::EmulatedDevice::create(c.target, options));
   result.memory() = c.before->fork();
@@ -43,6 +51,10 @@ Result<CaseRun> run_case(const Case& c, const std::shared_ptr<const Subject>& su
   }
   ASMEVO_TRY(const auto module, result.device->load(object_of(subject)));
   ASMEVO_TRY(result.outcome, result.device->launch(*module, c.kernel, c.shape, c.arguments));
+  if (session) {
+    ASMEVO_TRY(result.defects, session->take());
+    result.device->options().observer = {};
+  }
   result.written = result.memory().written();
   result.guard_reads = guard_reads(guards);
   return result;

@@ -4,6 +4,7 @@
 #include "oracle/case.h"
 #include "oracle/compare.h"
 #include "oracle/subject.h"
+#include "sanitizer/sanitizer.h"
 
 namespace asmevo::oracle {
 
@@ -14,7 +15,8 @@ struct CaseRunOptions {
   std::vector<uint64_t> workgroups; // empty: all
   unsigned threads = 0;
   bool watch_guards =
-      false; // tell of guards that are looked into, but for those that K0 has looked into before
+      false;             // tell of guards that are looked into, but for those that K0 has looked into before
+  bool sanitize = false; // look for defects that the run does not suffer from; in place of an observer
   std::function<emulator::Observer*(size_t slot)> observer = {};
 };
 
@@ -23,6 +25,7 @@ struct CaseRun {
   device::LaunchOutcome outcome;
   std::vector<emulator::AddressSpace::Range> written; // pages, by address
   std::vector<std::string> guard_reads;               // "memory behind buffer 'x' was read"
+  sanitizer::Defects defects;                         // where asked for
   emulator::AddressSpace& memory() const { return device->memory(); }
   /// The first byte from `address` on in a page that was written; the last address: none.
   uint64_t next_written(uint64_t address) const;

@@ -1,5 +1,6 @@
 #include "oracle/case_set.h"
 
+#include "base/hash.h"
 #include "base/parallel.h"
 #include "oracle/case_quality.h"
 
@@ -18,10 +19,8 @@ constexpr std::string_view search_shape = "search";
 constexpr uint64_t held_back_seeds = 1'000'000; // where the held-back set's seeds start
 constexpr size_t most_made_up_sizes = 96;
 constexpr uint64_t most_made_up_instructions = 1'000'000; // of a workgroup
-// With sizes beyond `full`: where one of them counts rounds of a loop, the kernel would go on for hours.
-constexpr uint64_t most_enlarged_instructions = 400'000;
-constexpr uint64_t most_made_up_workgroups = 1024; // more would cost more than all other cases
-constexpr uint64_t full_sample = 2;                // workgroups of the full shape: the corners
+constexpr uint64_t most_made_up_workgroups = 1024;        // more would cost more than all other cases
+constexpr uint64_t full_sample = 2;                       // workgroups of the full shape: the corners
 
 // Small ones first: they show most mistakes, and soon.
 std::vector<std::string> shapes_of(const LaunchSpec& spec, const std::string& wanted) {
@@ -227,11 +226,32 @@ class Maker {
     // What is wrong with the launch as a whole shows in the first case.
     make_one(0);
     if (made_[0].error) return std::unexpected(*made_[0].error);
-    parallel_for(recipes_.size() - 1, side_by_side, [&](size_t i, unsigned) { make_one(i + 1); });
+    std::vector<size_t> left;
+    for (size_t i = 1; i < recipes_.size(); ++i)
+      if (is_usual(recipes_[i]))
+        make_one(i);
+      else
+        left.push_back(i);
+    for (size_t i = 0; i < recipes_.size(); ++i)
+      if (i == 0 || is_usual(recipes_[i])) note_usual(i);
+    parallel_for(left.size(), side_by_side, [&](size_t i, unsigned) { make_one(left[i]); });
     return collect();
   }
 
  private:
+  // The corners of `full` with its own sizes.
+  static bool is_usual(const CaseRecipe& r) { return r.sample != 0 && r.sizes.empty(); }
+  // What a workgroup of K0 needs for a shape with its own sizes: bounds what one may need for enlarged ones.
+  void note_usual(size_t i) {
+    uint64_t& most = usual_instructions_[recipes_[i].shape];
+    for (const auto& c : made_[i].cases) {
+      const uint64_t groups =
+          c->sample().empty() ? c->dispatch().shape.workgroup_count() : c->sample().size();
+      most = std::max(most, c->instructions() / groups);
+    }
+    if (most == 0) usual_instructions_.erase(recipes_[i].shape);
+  }
+
   Result<LaunchPlan> plan_for(const CaseRecipe& r) const {
     LaunchSpec spec = spec_;
     for (const auto& [size, value] : r.sizes) {
@@ -249,8 +269,12 @@ class Maker {
   uint64_t most_instructions(const CaseRecipe& r) const {
     const uint64_t most = options_.prepare.most_instructions;
     if (!r.made_up()) return most;
-    return std::min(most, r.sample != 0 && !r.sizes.empty() ? most_enlarged_instructions
-                                                            : most_made_up_instructions);
+    // Where a size beyond `full` counts rounds of a loop, the kernel would go on for hours.
+    const bool enlarged = r.sample != 0 && !r.sizes.empty();
+    const auto usual = usual_instructions_.find(r.shape);
+    if (enlarged && usual != usual_instructions_.end())
+      return std::min(most, usual->second + usual->second / 4 + 20'000);
+    return std::min(most, most_made_up_instructions);
   }
 
   LowerOptions lowering(const CaseRecipe& r, unsigned threads, bool& more_launches) const {
@@ -271,11 +295,20 @@ class Maker {
     options.seed = r.seed;
     options.most_instructions = most_instructions(r);
     if (r.sample != 0) options.sample = r.sample;
+    options.sanitize = options_.sanitize && is_watched(r);
     // K0's orders of waves are tried with the first inputs of a shape; with others one more run shows noise
     // that matters.
     constexpr unsigned some = 2;
     if (!is_first(r)) options.schedules = std::min(options.schedules, some);
     return options;
+  }
+  // Watching takes several times as long as the run. What it finds seldom depends on sizes and inputs, but
+  // for paths that few of them take.
+  static bool is_watched(const CaseRecipe& r) {
+    if (r.shape == search_shape || r.sample != 0) return false;
+    if (!r.made_up()) return r.seed % held_back_seeds == 0;
+    constexpr uint64_t one_in = 8;
+    return hash64(as_bytes(r.name)) % one_in == 0;
   }
   static bool is_first(const CaseRecipe& r) {
     return !r.made_up() && r.seed % held_back_seeds == 0 && r.shape != search_shape;
@@ -365,6 +398,7 @@ class Maker {
   const CaseSetOptions& options_;
   std::vector<CaseRecipe> recipes_;
   std::vector<Made> made_;
+  std::map<std::string, uint64_t> usual_instructions_; // of a workgroup, by shape
   std::atomic<size_t> done_ = 0;
 };
 

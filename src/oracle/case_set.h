@@ -18,6 +18,7 @@ struct CaseSetOptions {
   unsigned seeds = 3; // of the inputs as given
   /// Cases in which all sizes of the first shape change together; of other shapes there are an eighth.
   unsigned joint_sizes = 128;
+  bool sanitize = true;   // watch some of the cases: the first of each small shape, and some that are made up
   bool as_given = false;  // no other inputs and sizes than the file's
   bool held_back = false; // the second set
   /// Called now and then, from any thread.

@@ -31,6 +31,7 @@ Status PreparedCase::prepare(const PrepareOptions& options) {
     ASMEVO_CHECK(check_sampled(*k0_, case_));
     sample_ = sample_workgroups(case_.shape.workgroups(), options.sample, options.seed);
   }
+  sanitized_ = options.sanitize;
   ASMEVO_TRY(left_, run(0, nullptr, options));
   ASMEVO_CHECK(compare_with_recorded(options.rule));
   ASMEVO_CHECK(run_again(options));
@@ -47,6 +48,7 @@ Result<CaseRun> PreparedCase::run(uint64_t schedule, WriteRecorder* recorder,
   request.most_instructions = options.most_instructions;
   request.workgroups = sample_;
   request.threads = options.threads;
+  request.sanitize = options.sanitize && schedule == 0 && recorder == nullptr;
   if (recorder != nullptr) request.observer = recorder->observers();
   auto result = run_case(case_, k0_, request);
   if (!result) return failed(result.error(), case_.name);

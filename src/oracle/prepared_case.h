@@ -20,6 +20,7 @@ struct PrepareOptions {
   uint64_t seed = 0;                     // of the sample, and of K0's orders of waves
   unsigned threads = 0;
   uint64_t most_instructions = uint64_t{1} << 32; // of a workgroup of K0
+  bool sanitize = false; // candidates may have no defects (sanitizer/) that K0 has not
 };
 
 /// Immutable once made; many threads may compare candidates with it.
@@ -40,6 +41,8 @@ class PreparedCase {
   using OpaqueSpread = std::map<uint64_t, std::pair<uint8_t, uint8_t>>;
   const OpaqueSpread& opaque_spread() const { return opaque_spread_; }
   bool always_the_same() const;
+  /// Whether runs are watched by the sanitizer; left() has what it says of K0.
+  bool sanitized() const { return sanitized_; }
   const std::vector<std::string>& notes() const { return notes_; }
   /// The guards that K0 has looked into here, or another case of the same launch did before.
   const std::vector<std::string>& guard_reads() const { return guard_reads_; }
@@ -66,6 +69,7 @@ class PreparedCase {
   std::shared_ptr<const Subject> k0_;
   CaseRun left_;
   std::vector<uint64_t> sample_;
+  bool sanitized_ = false;
   std::vector<Spread> spreads_; // by view
   OpaqueSpread opaque_spread_;
   std::vector<std::string> notes_, guard_reads_;

@@ -54,6 +54,7 @@ class CaseVerifier {
     // Nothing may come of it here; on a GPU the next page may not be there.
     if (!candidate_.guard_reads.empty())
       fail(Outcome::Fault, "", "fault: " + candidate_.guard_reads.front() + ", which K0 does not do");
+    compare_defects();
     return std::move(report_);
   }
 
@@ -63,6 +64,17 @@ class CaseVerifier {
     report_.outcome = outcome;
     report_.buffer = buffer;
     report_.text = std::move(text);
+  }
+
+  // Last, as they say what may happen, and everything else what did.
+  void compare_defects() {
+    report_.defects = sanitizer::new_defects(k0_.left().defects, candidate_.defects);
+    if (report_.defects.empty()) return;
+    const auto worst = std::ranges::find(report_.defects, false, &sanitizer::Defect::possible);
+    const sanitizer::Defect& d = worst == report_.defects.end() ? report_.defects.front() : *worst;
+    const bool race = d.kind == sanitizer::DefectKind::LdsRace || d.kind == sanitizer::DefectKind::GlobalRace;
+    fail(race ? Outcome::Race : Outcome::Hazard, "",
+         fmt::format("{}: {}, which K0 does not have", race ? "race" : "hazard", d.message()));
   }
 
   // A candidate that needs many times what K0 needs for all its workgroups does not end.
@@ -75,6 +87,7 @@ class CaseVerifier {
     request.workgroups = k0_.sample();
     request.threads = options_.threads;
     request.watch_guards = true;
+    request.sanitize = k0_.sanitized() && recorder == nullptr;
     if (recorder != nullptr) request.observer = recorder->observers();
     auto result = run_case(case_, subject_, request);
     if (!result) return failed(result.error(), case_.name);
@@ -123,7 +136,9 @@ class CaseVerifier {
   Status compare_with_writes() {
     WriteRecorder writes;
     ASMEVO_TRY(const WriteRecorder* const k0_writes, k0_.k0_writes());
+    sanitizer::Defects defects = std::move(candidate_.defects);
     ASMEVO_TRY(candidate_, run(&writes));
+    candidate_.defects = std::move(defects);
     for (size_t v = 0; v < case_.views.size(); ++v)
       if (report_.buffers[v].comparison.doubtful != 0) {
         ASMEVO_TRY(report_.buffers[v].comparison, compare_view(v, k0_writes, &writes));
@@ -218,8 +233,8 @@ Result<CaseReport> doubted(CaseReport report, const PreparedCase& c,
 } // namespace
 
 std::string_view name(Outcome outcome) {
-  constexpr std::array<std::string_view, 7> names = {"equivalent", "abi_invalid",   "hazard",   "fault",
-                                                     "hang",       "guard_damaged", "divergent"};
+  constexpr std::array<std::string_view, 8> names = {"equivalent", "abi_invalid",   "hazard",    "fault",
+                                                     "hang",       "guard_damaged", "divergent", "race"};
   return names[static_cast<size_t>(outcome)];
 }
 

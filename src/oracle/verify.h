@@ -9,7 +9,7 @@
 
 namespace asmevo::oracle {
 
-enum class Outcome : uint8_t { Equivalent, AbiInvalid, Hazard, Fault, Hang, GuardDamaged, Divergent };
+enum class Outcome : uint8_t { Equivalent, AbiInvalid, Hazard, Fault, Hang, GuardDamaged, Divergent, Race };
 /// As in design.md: "equivalent", "abi_invalid", "guard_damaged".
 std::string_view name(Outcome);
 
@@ -45,7 +45,8 @@ struct CaseReport {
   std::vector<uint64_t> sample;    // the workgroups that were run; empty: all of them
   uint64_t workgroups = 0;         // of the dispatch
   uint64_t k0_instructions = 0, candidate_instructions = 0;
-  bool says_nothing = false; // made up, and K0 does not agree with itself: counts for nobody
+  sanitizer::Defects defects; // of the candidate that K0 does not have, where the case is watched
+  bool says_nothing = false;  // made up, and K0 does not agree with itself: counts for nobody
   std::vector<std::string> notes;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -63,11 +64,21 @@ Defects new_defects(const Defects& of_k0, const Defects& of_candidate) {
   };
   std::map<decltype(key(Defect{})), unsigned> known;
   for (const Defect& d : of_k0) ++known[key(d)];
-  Defects fresh;
+  Defects unmatched, fresh;
   for (const Defect& d : of_candidate) {
     const auto found = known.find(key(d));
     if (found != known.end() && found->second != 0)
       --found->second;
+    else
+      unmatched.push_back(d);
+  }
+  for (const Defect& d : unmatched) {
+    const auto other = std::ranges::find_if(known, [&](const auto& k) {
+      return d.possible && k.second != 0 && std::get<0>(k.first) == d.kind &&
+             std::get<1>(k.first) == d.rule && std::get<2>(k.first);
+    });
+    if (other != known.end())
+      --other->second;
     else
       fresh.push_back(d);
   }

@@ -49,7 +49,8 @@ struct Defect {
 /// second instruction's address.
 using Defects = std::vector<Defect>;
 
-/// Those of a candidate that K0 does not have: matched by kind, rule and the mnemonics of both, counted.
+/// Those of a candidate that K0 does not have: matched by kind, rule and the mnemonics of both, counted. A
+/// possible one may stand at another instruction.
 Defects new_defects(const Defects& of_k0, const Defects& of_candidate);
 
 } // namespace asmevo::sanitizer

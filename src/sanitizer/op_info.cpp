@@ -29,6 +29,27 @@ UnitSet set_of(const Ranges& ranges, unsigned accum_offset) {
   return set;
 }
 
+// v_pk_fma_f32 and its like take both halves of the result from the same dword where op_sel and op_sel_hi say
+// so. The other is named, not read.
+void drop_unread_halves(const Instruction& i, unsigned accum_offset, UnitSet& uses) {
+  if (i.family != isa::Family::Vop3p || !i.base_mnemonic.starts_with("v_pk_") ||
+      !i.base_mnemonic.ends_with("_f32"))
+    return;
+  UnitSet unread, read;
+  for (unsigned n = 0; n < 3; ++n) {
+    constexpr std::array roles = {isa::Role::Src0, isa::Role::Src1, isa::Role::Src2};
+    const isa::Operand* const o = i.find(roles[n]);
+    if (o == nullptr || o->kind != isa::Operand::Kind::Register || o->reg.count != 2) continue;
+    const unsigned low = i.mods.op_sel >> n & 1, high = i.mods.op_sel_hi >> n & 1;
+    for (unsigned half = 0; half < 2; ++half)
+      if (const auto u = unit_of(static_cast<isa::RegUnit>(o->reg.first + half), accum_offset))
+        (half == low || half == high ? read : unread).insert(*u);
+  }
+  unread.for_each([&](unsigned u) {
+    if (!read.contains(u)) uses.erase(u);
+  });
+}
+
 bool is_vector(const Instruction& i) {
   return i.family >= isa::Family::Vop1 && i.family != isa::Family::Data;
 }
@@ -47,6 +68,7 @@ OpInfo describe(const emulator::MicroOp& op, const isa::HazardRules& rules, unsi
   OpInfo info;
   info.op = &op;
   info.uses = set_of(i.uses, accum_offset);
+  drop_unread_halves(i, accum_offset, info.uses);
   info.defs = set_of(i.defs, accum_offset);
   info.touched = info.uses | info.defs;
   info.hazards = rules.traits(i);

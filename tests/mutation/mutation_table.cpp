@@ -1,8 +1,9 @@
 // Prints the tables of docs/mutation.md: for each kernel of the suite, mutants rejected and how, rewrites
 // accepted, and how long it takes. Mutants that nothing rejected are run on many more cases, to tell those
-// that are missed from those that do the same, and listed below the table.
+// that are missed from those that do the same, and listed below the table; those of same_as_k0.txt, which
+// have been through that, only with --again.
 //
-//   mutation_table [--mutants] [--timing] [--rewrites] [KERNEL...]
+//   mutation_table [--mutants] [--timing] [--rewrites] [--again] [KERNEL...]
 //   mutation_table --listed [KERNEL...]
 //
 // The second only tries the mutants of same_as_k0.txt and survivors.txt, without the long run, and says which
@@ -85,6 +86,7 @@ std::vector<Verdict> judge_all(const Bench& bench, const std::vector<T>& list) {
 struct Parts {
   bool mutants = false, timing = false, rewrites = false;
   bool listed = false; // of the mutants, only those of the two lists
+  bool again = false;  // the long run for those of same_as_k0.txt, too
 };
 
 class KernelRow {
@@ -94,7 +96,7 @@ class KernelRow {
   void run(Totals& totals, const Parts& parts) {
     const size_t first = lines_.size();
     if (parts.listed) listed();
-    if (parts.mutants) semantic();
+    if (parts.mutants) semantic(parts.again);
     if (parts.timing) timing();
     if (parts.rewrites) rewrites();
     print();
@@ -108,7 +110,7 @@ class KernelRow {
   }
 
  private:
-  void semantic() {
+  void semantic(bool again) {
     const auto mutants =
         mutation::semantic_mutants(*bench_.k0, bench_.kernel, mutation::fixed_seed, mutation::semantic_count);
     const std::vector<Verdict> verdicts = judge_all(bench_, mutants);
@@ -124,7 +126,7 @@ class KernelRow {
         ++counts_.check;
       if (!v.accepted()) reject_seconds_.push_back(v.seconds);
     }
-    look_into(survivors);
+    look_into(std::move(survivors), again);
   }
 
   void listed() {
@@ -150,7 +152,12 @@ class KernelRow {
     }
   }
 
-  void look_into(const std::vector<Mutant>& survivors) {
+  // Those of same_as_k0.txt have been through the long run.
+  void look_into(std::vector<Mutant> survivors, bool again) {
+    if (!again)
+      counts_.same += std::erase_if(
+          survivors, [this](const Mutant& m) { return mutation::why_same(bench_.name, m).has_value(); });
+    if (survivors.empty()) return;
     const auto long_run = LongRun::make(bench_);
     if (!long_run) {
       lines_.push_back(fmt::format("{}: {}", bench_.name, long_run.error().message));
@@ -247,6 +254,8 @@ int main(int argc, char** argv) {
       parts.rewrites = true;
     else if (argument == "--listed")
       parts.listed = true;
+    else if (argument == "--again")
+      parts.again = true;
     else
       wanted.push_back(argument);
   }

@@ -13,8 +13,10 @@ namespace {
 std::vector<uint64_t> addresses(uint64_t seed) {
   std::string text;
   for (const char* name : {"x", "y"})
-    text += fmt::format("[[buffer]]\nname = \"{}\"\ndtype = \"f32\"\nshape = 1000\nrole = \"in\"\n", name);
+    text += fmt::format(
+        "[[buffer]]\nname = \"{}\"\ndtype = \"f32\"\nshape = 1000\nrole = \"in\"\ninit = \"zero\"\n", name);
   auto spec = LaunchSpec::parse(text + "[[step]]\ngrid = 1\nworkgroup = 1\n", "launch.toml");
+  EXPECT_TRUE(spec) << spec.error().message;
   const auto plan = LaunchPlan::make(*std::move(spec), "", seed);
   const auto device = device::EmulatedDevice::create(*isa::Target::from_id("gfx942"));
   const auto memory = LaunchMemory::create(*plan, **device);
