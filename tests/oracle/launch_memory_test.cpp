@@ -14,7 +14,7 @@ std::vector<uint64_t> addresses(uint64_t seed) {
   std::string text;
   for (const char* name : {"x", "y"})
     text += fmt::format(
-        "[[buffer]]\nname = \"{}\"\ndtype = \"f32\"\nshape = 1000\nrole = \"in\"\ninit = \"zero\"\n", name);
+        "[[buffer]]\nname = \"{}\"\ndtype = \"f32\"\nshape = 1000\nrole = \"in\"\ninit = \"zeros\"\n", name);
   auto spec = LaunchSpec::parse(text + "[[step]]\ngrid = 1\nworkgroup = 1\n", "launch.toml");
   EXPECT_TRUE(spec) << spec.error().message;
   const auto plan = LaunchPlan::make(*std::move(spec), "", seed);
