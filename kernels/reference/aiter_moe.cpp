@@ -41,8 +41,8 @@ Numbers activations(const double* x, const Numbers& gate_up, size_t dim, size_t 
 }
 
 /// An activation that is a float's rounding off may be rounded to the next number of fp8: few are, and that
-/// is as if all were off by a sixteenth of fp8's rounding. Each expert's part of a result is rounded to bf16 and
-/// added to what is there, of which there is at most one.
+/// is as if all were off by a sixteenth of fp8's rounding. Each expert's part of a result is rounded to bf16
+/// and added to what is there, of which there is at most one.
 Expected experts(const SuiteInputs& in) {
   const size_t tokens = in.size("tokens"), dim = in.size("dim"), inter = in.size("inter");
   const Numbers x = inputs_of(in), rows = in.values("sorted_tokens"), weights = in.values("sorted_weights"),
