@@ -19,7 +19,7 @@ struct Options {
        convergence = true;
   bool possible = true; // what a run cannot settle, too
   /// The workgroups that are run, as emulator::RunOptions has them; empty: all, in ascending order.
-  std::vector<uint64_t> workgroups;
+  std::vector<uint64_t> workgroups = {};
 };
 
 class Session {
