@@ -1,5 +1,7 @@
 #include "sanitizer/in_flight.h"
 
+#include <algorithm>
+
 namespace asmevo::sanitizer {
 
 using program::FlightClass;
@@ -11,6 +13,13 @@ constexpr std::array classes = {FlightClass::Vmem, FlightClass::Flat, FlightClas
 // A counter that is full stalls the wave (vmcnt: 6 bits, lgkmcnt: 4).
 size_t most_in_flight(FlightClass c) {
   return c == FlightClass::Vmem || c == FlightClass::Flat ? 63 : 15;
+}
+
+// The transposing LDS loads of gfx950: shipped kernels wait for them as if each were two
+// (docs/static-check.md).
+bool may_count_twice(const InFlight::Operation& o) {
+  const isa::Instruction& i = *o.info->op->instruction;
+  return i.family == isa::Family::Ds && i.base_mnemonic.find("_tr_") != std::string_view::npos;
 }
 
 // Completes in the order of issue.
@@ -50,7 +59,8 @@ InFlight::Clash InFlight::find(const OpInfo& info, uint64_t exec) const {
         const uint64_t lanes =
             is_row(u) ? o.lanes & ((used ? read : 0) | (defined ? written : 0)) : ~uint64_t{0};
         if (harmless || lanes == 0) return;
-        clash = {&o, u, c, in_order(c) ? static_cast<unsigned>(q.size() - 1 - i) : 0, !used};
+        clash = {&o, u, c, in_order(c) ? static_cast<unsigned>(q.size() - 1 - i) : 0,
+                 std::any_of(q.begin() + static_cast<std::ptrdiff_t>(i), q.end(), may_count_twice)};
       });
       if (clash.operation != nullptr) return clash;
     }

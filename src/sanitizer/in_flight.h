@@ -22,8 +22,8 @@ class InFlight {
     const Operation* operation = nullptr;
     unsigned unit = 0;
     program::FlightClass in = program::FlightClass::Vmem;
-    unsigned wait = 0;        // the n of the s_waitcnt that completes it
-    bool overwritten = false; // the instruction does not read the register
+    unsigned wait = 0;     // the n of the s_waitcnt that completes it
+    bool doubtful = false; // a load that may count twice is among those that a wait would have to count
   };
 
   void clear();

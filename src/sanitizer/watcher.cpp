@@ -152,7 +152,7 @@ void Watcher::check_flight(Wave& wave, WaveWatch& w, const OpInfo& info) {
   while (true) {
     const InFlight::Clash clash = w.flight.find(info, wave.exec());
     if (clash.operation == nullptr) return;
-    RawDefect d = defect(DefectKind::InFlight, std::string(program::counter_name(clash.in)), false,
+    RawDefect d = defect(DefectKind::InFlight, std::string(program::counter_name(clash.in)), clash.doubtful,
                          clash.operation->info, info, wave);
     d.object = unit_name(clash.unit, accum_offset_);
     d.fix = wait_text(clash.in, clash.wait);
@@ -162,7 +162,8 @@ void Watcher::check_flight(Wave& wave, WaveWatch& w, const OpInfo& info) {
 }
 
 void Watcher::check_unknown(Wave& wave, WaveWatch& w, const OpInfo& info) {
-  const uint64_t read = info.every_lane ? wave.exec() : wave.exec();
+  // Lanes that are off matter to few of those that read them.
+  const uint64_t read = wave.exec();
   (info.uses & w.unknown).for_each([&](unsigned u) {
     if (info.defs.contains(u) && info.keeps_part) return; // the other half may never matter
     const uint64_t missing = is_row(u) ? read & ~w.written[u] : ~uint64_t{0};
