@@ -240,7 +240,11 @@ void modify_result(const Wave& wave, const MicroOp& op, LaneType type, Row& low,
     case LaneType::Float32:
       low.lane[l] = std::bit_cast<uint32_t>(apply(std::bit_cast<float>(low.lane[l])));
       break;
-    case LaneType::Float16: low.lane[l] = float_to_half(apply(half_to_float(low.lane[l]))); break;
+    case LaneType::Float16: {
+      const uint32_t half = float_to_half(apply(half_to_float(low.lane[l])));
+      low.lane[l] = omod != 0 && (half & 0x7c00) == 0 ? 0 : half; // a denormal is one of f16 only
+      break;
+    }
     case LaneType::Float64: {
       const auto bits =
           std::bit_cast<uint64_t>(apply(std::bit_cast<double>(low.lane[l] | uint64_t{high->lane[l]} << 32)));

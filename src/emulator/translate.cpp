@@ -151,7 +151,7 @@ class Translator {
                          .dwords = 2,
                          .index = static_cast<uint16_t>(slot::shared_base + 2 * (code - code_shared_base))};
       else if (code == code_vccz || code == code_execz) {
-        op_.inner = op_.run;
+        if (op_.run != run_with_zero_flags) op_.inner = op_.run; // two sources may be flags
         op_.run = run_with_zero_flags;
         op_.source[n] = {.kind = Place::Kind::Scalar,
                          .dwords = 1,

@@ -34,7 +34,7 @@ inline constexpr unsigned flat_scratch = 102, xnack_mask = 104, vcc = 106, ttmp0
 // Read as operands only: two slots each. Apertures stay as they are; VCCZ and EXECZ are written before they
 // are read.
 inline constexpr unsigned shared_base = 130, shared_limit = 132, private_base = 134, private_limit = 136,
-                          vccz = 138, execz = 139, count = 140;
+                          vccz = 138, execz = 140, count = 142;
 } // namespace slot
 
 /// What every wave of a dispatch shares and none changes.

@@ -183,6 +183,14 @@ TEST(Packed, HalfClampAndOverflow) {
   EXPECT_EQ(s.v(11, 1), 0x7c007c00U); // infinity stays
 }
 
+TEST(Packed, SelectedInfinitiesAreNoOverflow) {
+  Snippet s = snippet("gfx942", "v_pk_max_f16 v10, v0, v1\nv_pk_min_f16 v11, v0, v1");
+  s.v(0, 0) = 0x7c00fc00, s.v(1, 0) = 0x3c003c00;
+  run_in_mode(s, 0x3f0 | 1U << 23); // FP16_OVFL
+  EXPECT_EQ(s.v(10, 0), 0x7c003c00U);
+  EXPECT_EQ(s.v(11, 0), 0x3c00fc00U);
+}
+
 TEST(Packed, HalfMinimumAndMaximum) {
   Snippet s = snippet(
       "gfx950", "v_pk_min_f16 v10, v0, v1\nv_pk_max_f16 v11, v0, v1\nv_pk_minimum3_f16 v12, v0, v1, v2\n"
@@ -283,6 +291,16 @@ TEST(Packed, FloatPairsObeyTheModeOfF32) {
   s.v(2, 0) = bits32(0x1p-30F), s.v(3, 0) = 0;
   run_in_mode(s, mode_rounding(1, 0) & ~0x30U);
   EXPECT_EQ(s.v(10, 0), 0x3f800001U);
+  EXPECT_EQ(s.v(11, 0), 0U);
+}
+
+// MXCSR takes denormal operands for zero there, the clamp must not.
+TEST(Packed, ClampKeepsDenormalResults) {
+  Snippet s = snippet("gfx942", "v_pk_mul_f32 v[10:11], v[0:1], v[2:3] clamp");
+  s.v(0, 0) = s.v(1, 0) = bits32(0x1p-126F);
+  s.v(2, 0) = bits32(0.5F), s.v(3, 0) = bits32(-0.5F);
+  run_in_mode(s, 0x3e0);
+  EXPECT_EQ(s.v(10, 0), bits32(0x1p-127F));
   EXPECT_EQ(s.v(11, 0), 0U);
 }
 

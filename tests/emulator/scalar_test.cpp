@@ -86,6 +86,14 @@ TEST(scalar, zero_flags_can_be_sources) {
   EXPECT_EQ(s.s(3), 1U);
 }
 
+TEST(scalar, zero_flags_in_wide_and_double_use) {
+  Snippet s = snippet("gfx942", "s_mov_b64 s[2:3], src_vccz\ns_cmp_eq_u32 src_vccz, src_execz");
+  s.s(slot::scc) = 1;
+  run(s);
+  EXPECT_EQ(s.wave().pair(2), 1U);
+  EXPECT_EQ(s.s(slot::scc), 0U);
+}
+
 TEST(scalar, setreg_changes_the_field_it_names) {
   Snippet s = snippet(
       "gfx942",

@@ -167,6 +167,28 @@ TEST(Transcendental, F16WithinOneUlp) {
   }
 }
 
+// The reduction to a part of a turn must not depend on MODE's direction.
+TEST(Transcendental, F16InEveryDirection) {
+  Snippet s = snippet("gfx942", "v_sin_f16 v1, v0\nv_cos_f16 v2, v0\nv_exp_f16 v3, v0");
+  for (unsigned direction = 0; direction < 4; ++direction)
+    for (unsigned first = 0; first < 0x10000; first += lanes) {
+      for (unsigned l = 0; l < lanes; ++l) s.v(0, l) = first + l;
+      run_in_mode(s, mode_rounding(0, direction));
+      for (unsigned l = 0; l < lanes; ++l) {
+        const double x = half_value(static_cast<uint16_t>(first + l));
+        if (!(std::fabs(x) < 14)) continue;
+        const auto check = [&](unsigned row, double exact) {
+          const double step = std::ldexp(1.0, std::max(exact == 0 ? -14 : std::ilogb(exact), -14) - 10);
+          ASSERT_LE(std::fabs(half_value(static_cast<uint16_t>(s.v(row, l))) - exact), 1.001 * step)
+              << "v" << row << " of " << x << " direction " << direction;
+        };
+        check(1, static_cast<double>(sine(x)));
+        check(2, static_cast<double>(cosine(x)));
+        check(3, std::exp2(x));
+      }
+    }
+}
+
 TEST(Transcendental, F64) {
   Snippet s =
       snippet("gfx942", "v_rcp_f64 v[2:3], v[0:1]\nv_rsq_f64 v[4:5], v[0:1]\nv_sqrt_f64 v[6:7], v[0:1]");

@@ -94,6 +94,7 @@ TEST(VectorDouble, FlushesByItsOwnFields) {
   EXPECT_EQ(s.v64(10, 0), 0U);
   EXPECT_EQ(s.v64(12, 0), 0U);
   EXPECT_EQ(s.v64(14, 0), 0U);
+  EXPECT_EQ(s.v(16, 0), bits32(0x1p-140F));
   EXPECT_EQ(s.v64(18, 0), bits64(0x5p-149));
   run_in_mode(s, FloatMode::usual & ~0x30U); // f64 keeps
   EXPECT_EQ(s.v64(10, 0), 77U);

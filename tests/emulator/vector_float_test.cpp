@@ -151,6 +151,13 @@ TEST(VectorFloat, ThreeOperandSelections) {
   EXPECT_TRUE(std::isnan(f32(s.v(14, 63))));
 }
 
+TEST(VectorFloat, MedianWhereOnlyResultsAreFlushed) {
+  Snippet s = snippet("gfx942", "v_med3_f32 v10, v0, v1, v2");
+  s.v(0, 0) = bits32(-2), s.v(1, 0) = 0x8000'0123, s.v(2, 0) = bits32(-3);
+  run_in_mode(s, FloatMode::usual & ~0x20U);
+  EXPECT_EQ(f32(s.v(10, 0)), -2.0F);
+}
+
 TEST(VectorFloat, ClampAndOutputModifiers) {
   Snippet s = snippet("gfx942", "v_add_f32_e64 v10, v0, 0 clamp\nv_add_f32_e64 v11, v0, 0 mul:4\n"
                                 "v_mul_f32_e64 v12, v0, 1.0 clamp div:2");

@@ -89,6 +89,15 @@ TEST(VectorHalf, OverflowClampsWithFp16Ovfl) {
   EXPECT_EQ(s.v(12, 0), 0x7c00U);
 }
 
+TEST(VectorHalf, OutputModifiersFlushDenormals) {
+  Snippet s = snippet("gfx942", "v_add_f16_e64 v10, v0, 0 div:2\nv_add_f16_e64 v11, v1, 0 div:2");
+  s.v(0, 0) = 0x0400; // the least normal number
+  s.v(1, 0) = 0x0800;
+  run_in_mode(s, 0x140); // no IEEE, results flushed
+  EXPECT_EQ(s.v(10, 0), 0U);
+  EXPECT_EQ(s.v(11, 0), 0x0400U);
+}
+
 // Every f16, one operand.
 TEST(VectorHalf, UnaryForAllValues) {
   Snippet s =

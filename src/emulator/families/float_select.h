@@ -43,6 +43,9 @@ T extreme3(const FloatMode& mode, T a, T b, T c) {
 /// With a NaN among the operands, their minimum.
 template <class T>
 T median(const FloatMode& mode, T a, T b, T c) {
+  a = flushed(mode, a); // or none would be the greatest
+  b = flushed(mode, b);
+  c = flushed(mode, c);
   const T greatest = extreme3<Extreme::Greatest>(mode, a, b, c);
   const bool is_a = number(greatest) == number(a), is_b = number(greatest) == number(b);
   const T rest_first = from_bits<T>(choose(is_a, bits_of(b), bits_of(a)));

@@ -101,7 +101,8 @@ void select_half(Wave& wave, const MicroOp& op) {
     const Halves<uint16_t> other = half_source(wave, op, i);
     for (size_t n = 0; n < results.size(); ++n) results[n] = F(ieee, results[n], other[n]);
   }
-  finish_halves(results, Halves<float>{}, wave.mode, op.mods().clamp);
+  // A selected infinity is none that overflowed.
+  finish_halves(results, widen(results), wave.mode, op.mods().clamp);
   write_halves(wave, op, results);
 }
 

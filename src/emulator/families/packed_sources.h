@@ -57,8 +57,9 @@ void write_halves(Wave& wave, const MicroOp& op, const Halves<T>& halves) {
 
 /// The result of a clamped float operation.
 inline float clamp_to_unit(float value, bool dx10_clamp) {
-  const float not_nan = value > 1 ? 1.0F : value > 0 ? value : 0.0F;
-  return value == value || dx10_clamp ? not_nan : value;
+  // By the sign: MXCSR may take a denormal for 0.
+  const float not_nan = value > 1 ? 1.0F : std::bit_cast<uint32_t>(value) >> 31 != 0 ? 0.0F : value;
+  return value == value ? not_nan : dx10_clamp ? 0.0F : value;
 }
 
 } // namespace asmevo::emulator

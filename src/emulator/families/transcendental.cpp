@@ -29,7 +29,7 @@ double polynomial(const double (&a)[N], double x) {
   return sum;
 }
 
-// Adding this leaves the nearest integer in a double's low bits.
+// Adding this leaves an integer in a double's low bits.
 constexpr double round_magic = 0x1.8p52;
 
 constexpr double ln2 = std::numbers::ln2;
@@ -47,9 +47,10 @@ double exp2_wide(double x) {
   }();
   constexpr double far = 300; // beyond every result's range
   const double bounded = x < -far ? -far : x > far ? far : x;
-  const double shifted = bounded + round_magic;
-  const double p = polynomial(a.of, bounded - (shifted - round_magic));
-  const auto bits = std::bit_cast<uint64_t>(p) + (std::bit_cast<uint64_t>(shifted) << 52);
+  const double whole =
+      __builtin_roundeven(bounded); // whatever MXCSR says: f16's functions run in its direction
+  const double p = polynomial(a.of, bounded - whole);
+  const auto bits = std::bit_cast<uint64_t>(p) + (std::bit_cast<uint64_t>(whole + round_magic) << 52);
   return x != x ? x : std::bit_cast<double>(bits);
 }
 
@@ -92,7 +93,7 @@ double sin_quarter(double x) {
 
 // The part of a turn that x goes beyond whole ones, between -1/2 and 1/2, exact.
 double turn_part(double x) {
-  return x - ((x + round_magic) - round_magic);
+  return x - __builtin_roundeven(x);
 }
 
 double sin_turns(double x) {

@@ -114,11 +114,16 @@ float offset_to_float(uint32_t value) {
 
 // --- float to float
 
+// The host's conversions would flush by the field for f64, which MXCSR follows here. Denormal floats are
+// multiples of 2^-149.
 float narrow(const FloatMode& mode, double value) {
-  const auto result = static_cast<float>(value);
-  return from_bits<float>(flush_denormal<float>(bits_of(result), mode.keeps_output_denormals32()));
+  const bool small = std::fabs(value) < 0x1p-126;
+  const double units = std::rint(small ? value * 0x1p149 : 0);
+  const auto denormal = static_cast<uint32_t>(static_cast<int32_t>(std::fabs(units)));
+  const uint32_t sign = std::signbit(value) ? sign_mask<float> : 0;
+  const uint32_t result = small ? sign | denormal : bits_of(static_cast<float>(value));
+  return from_bits<float>(flush_denormal<float>(result, mode.keeps_output_denormals32()));
 }
-// The host's conversion would flush by the field for f64, which MXCSR follows here.
 double widen(const FloatMode& mode, float value) {
   const uint32_t bits = bits_of(flushed_input(mode, value)), size = magnitude<float>(bits);
   const double denormal = static_cast<double>(static_cast<int32_t>(size & 0x7f'ffff)) * 0x1p-149;
