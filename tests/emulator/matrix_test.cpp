@@ -364,6 +364,7 @@ TEST(Matrix, ExactSumsRoundOnce) {
   EXPECT_EQ(sum({0x1p-150, -0x1p-280}), 0.0F);
   EXPECT_EQ(sum({0x1p128, -0x1p103, -0x1p-200}), 0x1.fffffep127F);
   EXPECT_EQ(sum({0x1p128, -0x1p103, 0x1p-200}), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(sum({0x1p31 - 0x1p-22, 0x1.b9p-24, -0x1p31}), -0x1.238p-23F); // parts close to each other
   EXPECT_EQ(sum({3, -3}), 0.0F);
 }
 

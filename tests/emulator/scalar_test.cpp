@@ -87,11 +87,17 @@ TEST(scalar, zero_flags_can_be_sources) {
 }
 
 TEST(scalar, zero_flags_in_wide_and_double_use) {
-  Snippet s = snippet("gfx942", "s_mov_b64 s[2:3], src_vccz\ns_cmp_eq_u32 src_vccz, src_execz");
+  Snippet s = snippet("gfx942", "s_cmp_eq_u32 src_vccz, src_execz");
   s.s(slot::scc) = 1;
   run(s);
-  EXPECT_EQ(s.wave().pair(2), 1U);
   EXPECT_EQ(s.s(slot::scc), 0U);
+
+  constexpr uint32_t words[] = {0xd1780000, 0x000000fc}; // v_mov_b64_e64 v[0:1], src_execz
+  auto wide = Snippet::from_words(*isa::Target::from_id("gfx942"), words);
+  ASSERT_TRUE(wide.has_value());
+  wide->set_v64(0, 0, ~uint64_t{0});
+  run(*wide);
+  EXPECT_EQ(wide->v64(0, 0), 0U);
 }
 
 TEST(scalar, setreg_changes_the_field_it_names) {

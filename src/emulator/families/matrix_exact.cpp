@@ -3,7 +3,8 @@
 namespace asmevo::emulator {
 
 // Terms as an expansion: parts of growing magnitude, none overlapping the next (Shewchuk, "Adaptive Precision
-// Floating-Point Arithmetic", 1997). The two topmost decide the rounding.
+// Floating-Point Arithmetic", 1997). They may lie close together, so the topmost are added up as far as one
+// double holds them; then the sign of what is left decides the rounding.
 float round_exact_sum(const double* terms, unsigned count) {
   constexpr unsigned most_parts = 48; // 2,098 bits from the largest to the least double, 53 a part
   double part[most_parts];
@@ -21,9 +22,13 @@ float round_exact_sum(const double* terms, unsigned count) {
     parts = kept;
   }
   if (parts == 0) return 0;
-  const double rest = parts > 1 ? part[parts - 2] : 0;
-  const detail::Doubles odd =
-      detail::round_to_odd(detail::Doubles{} + part[parts - 1], detail::Doubles{} + rest);
+  double top = part[parts - 1], rest = 0;
+  for (unsigned p = parts - 1; p-- > 0 && rest == 0;) {
+    const double sum = top + part[p];
+    rest = part[p] - (sum - top);
+    top = sum;
+  }
+  const detail::Doubles odd = detail::round_to_odd(detail::Doubles{} + top, detail::Doubles{} + rest);
   return static_cast<float>(odd[0]);
 }
 

@@ -51,7 +51,9 @@ double exp2_wide(double x) {
       __builtin_roundeven(bounded); // whatever MXCSR says: f16's functions run in its direction
   const double p = polynomial(a.of, bounded - whole);
   const auto bits = std::bit_cast<uint64_t>(p) + (std::bit_cast<uint64_t>(whole + round_magic) << 52);
-  return x != x ? x : std::bit_cast<double>(bits);
+  // Infinities are exact: a large or small finite result would be rounded in MODE's direction.
+  const double special = x < 0 ? 0 : x;
+  return std::fabs(x) <= std::numeric_limits<double>::max() ? std::bit_cast<double>(bits) : special;
 }
 
 // log2 of a positive normal float: its exponent, and for the mantissa m in [sqrt(1/2), sqrt(2)) the series of
