@@ -17,7 +17,7 @@ Generator::Generator(isa::Codec& codec, uint64_t seed) : codec_(codec), random_(
     if (emulator::implements(m.base)) implemented_.insert(m.base);
   find_templates();
   for (const auto& [name, forms] : templates_)
-    (name.starts_with("v_mfma") ? matrices_ : names_).push_back(name);
+    (name.starts_with("v_mfma") || name.starts_with("v_smfmac") ? matrices_ : names_).push_back(name);
 }
 
 std::vector<std::string_view> Generator::mnemonics() const {
@@ -100,6 +100,7 @@ bool Generator::sane(const Instruction& i) const {
   if (i.base_mnemonic.starts_with("v_mfma")) {
     const unsigned rows = i.operands[0].reg.count;
     const bool wide = i.base_mnemonic.ends_with("f64");
+    if (i.base_mnemonic.ends_with("f8f6f4")) return i.mods.cbsz < 5 && i.mods.blgp < 5;
     // Blocks: results of all lanes by those of one block.
     const bool large = i.base_mnemonic.find("32x32") != std::string_view::npos,
                small = i.base_mnemonic.find("_4x4x") != std::string_view::npos;

@@ -1,10 +1,9 @@
 // MFMA, by the layout equations and rules of arithmetic that docs/emulator.md states: one result at a time,
 // sums in integers.
-#include "emulator/reference/matrix_sum.h"
+#include "emulator/reference/matrix_shape.h"
 #include "emulator/reference/vector.h"
 
 #include <bit>
-#include <charconv>
 #include <cmath>
 
 namespace asmevo::reference {
@@ -15,60 +14,6 @@ using isa::Instruction;
 using isa::Operand;
 using isa::RegUnit;
 using isa::Role;
-
-struct Shape {
-  unsigned m = 0, n = 0, k = 0, blocks = 1;
-  MatrixFormat a{}, b{};
-};
-
-std::optional<MatrixFormat> format_named(std::string_view name, const isa::Target& target) {
-  const bool fnuz = target.gfx != isa::Gfx::gfx950;
-  if (name == "f64") return MatrixFormat{.kind = MatrixFormat::Kind::F64, .bits = 64};
-  if (name == "f32") return MatrixFormat{.kind = MatrixFormat::Kind::F32, .bits = 32};
-  if (name == "xf32") return MatrixFormat{MatrixFormat::Kind::Xf32, 32, 8, 23, 127};
-  if (name == "f16") return MatrixFormat{MatrixFormat::Kind::F16, 16, 5, 10, 15};
-  if (name == "bf16") return MatrixFormat{MatrixFormat::Kind::Bf16, 16, 8, 7, 127};
-  if (name == "i8") return MatrixFormat{.kind = MatrixFormat::Kind::I8, .bits = 8};
-  if (name == "fp8") return MatrixFormat{MatrixFormat::Kind::Fp8, 8, 4, 3, fnuz ? 8 : 7, fnuz};
-  if (name == "bf8") return MatrixFormat{MatrixFormat::Kind::Bf8, 8, 5, 2, fnuz ? 16 : 15, fnuz};
-  return std::nullopt;
-}
-
-// "v_mfma_f32_32x32x4_2b_f16", "v_mfma_f32_32x32x4bf16_1k", "v_mfma_f32_16x16x32_fp8_bf8"
-std::optional<Shape> shape_of(const Instruction& i, const isa::Target& target) {
-  std::string_view rest = i.base_mnemonic;
-  if (!rest.starts_with("v_mfma_")) return std::nullopt;
-  rest.remove_prefix(rest.find('_', 7) + 1);
-  Shape s;
-  for (unsigned* size : {&s.m, &s.n, &s.k}) {
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), *size);
-    if (error != std::errc()) return std::nullopt;
-    rest.remove_prefix(static_cast<size_t>(end - rest.data()));
-    if (rest.starts_with("x") && size != &s.k) rest.remove_prefix(1);
-  }
-  if (rest.ends_with("_1k")) rest.remove_suffix(3);
-  if (rest.starts_with("_")) rest.remove_prefix(1);
-  if (const size_t b = rest.find("b_");
-      b != std::string_view::npos && b < 3 && rest[0] >= '0' && rest[0] <= '9')
-    rest.remove_prefix(b + 2);
-  const size_t between = rest.find('_');
-  const auto a = format_named(rest.substr(0, between), target);
-  const auto b = between == std::string_view::npos ? a : format_named(rest.substr(between + 1), target);
-  if (!a || !b) return std::nullopt;
-  s.a = *a;
-  s.b = *b;
-  const unsigned rows = i.find(Role::Vdst)->reg.count / (a->kind == MatrixFormat::Kind::F64 ? 2 : 1);
-  s.blocks = rows * lane_count / (s.m * s.n);
-  return s;
-}
-
-// Item `item` of a lane of a factor.
-uint64_t item_of(const State& state, RegUnit unit, unsigned lane, unsigned item, unsigned bits) {
-  if (bits == 64) return state.vector64(unit + 2 * item, lane);
-  const unsigned bit = item * bits;
-  const uint64_t row = state.vectors[unit + bit / 32][lane];
-  return bits == 32 ? row : row >> (bit % 32) & ((1U << bits) - 1);
-}
 
 unsigned group_lane(unsigned lane, unsigned blgp) {
   switch (blgp) {
@@ -86,7 +31,7 @@ unsigned group_lane(unsigned lane, unsigned blgp) {
 struct Product {
   const Instruction& i;
   const State& state;
-  Shape s;
+  MatrixShape s;
   std::vector<uint64_t> a, b, c, d; // by block, row, k; block, column, k; block, row, column
 
   void fetch() {
@@ -110,17 +55,8 @@ struct Product {
     }
   }
 
-  // Register (in units of a result) and lane of an element of C and D.
   std::pair<unsigned, unsigned> place(unsigned block, unsigned row, unsigned column) const {
-    const unsigned h = s.a.kind == MatrixFormat::Kind::F64 ? 1 : 4;
-    const unsigned area = s.n * s.m / h;
-    const unsigned blocks_together = area >= lane_count ? 1 : lane_count / area;
-    const unsigned rows_together = lane_count / blocks_together / s.n;
-    const unsigned groups = s.m / (h * rows_together);
-    const unsigned item = row % h + h * (row / (h * rows_together) + groups * (block / blocks_together));
-    const unsigned lane =
-        column + s.n * (block % blocks_together + blocks_together * (row / h % rows_together));
-    return {item, lane};
+    return result_place(s, block, row, column);
   }
 
   uint64_t addend(unsigned item, unsigned lane) const {
@@ -195,7 +131,8 @@ struct Product {
 } // namespace
 
 bool run_matrix(const Instruction& i, State& state) {
-  const auto shape = shape_of(i, state.target);
+  if (run_exact_matrix(i, state)) return true;
+  const auto shape = matrix_shape(i, state.target);
   if (!shape) return false;
   Product p{i, state, *shape, {}, {}, {}, {}};
   p.run();

@@ -108,7 +108,7 @@ Part part_of(const MatrixFormat& f, uint64_t bits) {
     if (bits == sign) p.kind = Part::Kind::Nan;
   } else if (f.kind == MatrixFormat::Kind::Fp8) {
     if ((bits & 0x7f) == 0x7f) p.kind = Part::Kind::Nan;
-  } else if (field == top) {
+  } else if (field == top && f.kind != MatrixFormat::Kind::Small) {
     p.kind = (bits & fraction_mask) != 0 ? Part::Kind::Nan : Part::Kind::Infinite;
   }
   if (f.kind == MatrixFormat::Kind::Xf32) p.significand &= ~int64_t{0x1fff};

@@ -8,7 +8,7 @@
 namespace asmevo::reference {
 
 struct MatrixFormat {
-  enum class Kind : uint8_t { F64, F32, Xf32, F16, Bf16, Fp8, Bf8, I8 } kind = Kind::F32;
+  enum class Kind : uint8_t { F64, F32, Xf32, F16, Bf16, Fp8, Bf8, Small, I8 } kind = Kind::F32;
   unsigned bits = 32; // of an item
   int exponent_bits = 0, fraction_bits = 0, bias = 0;
   bool fnuz = false; // no infinities, no -0, whose bits are the one NaN

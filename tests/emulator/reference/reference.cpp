@@ -41,8 +41,6 @@ constexpr LeftOut table[] = {
     {"v_trig_preop_f64 v_screen_partition_4se_b32", "tables; tested against constants"},
     {"v_cvt_scalef32_*", "gfx950's block conversions: pseudocode and emulator have one source"},
     {"v_cvt_sr_*", "stochastic rounding has one source"},
-    {"v_smfmac_* v_mfma_scale_* v_mfma_f32_32x32x64_f8f6f4 v_mfma_f32_16x16x128_f8f6f4",
-     "sparse and scaled products: their rounding is an assumption of the emulator's own"},
 };
 
 } // namespace
