@@ -22,6 +22,7 @@ Generator::Generator(isa::Codec& codec, uint64_t seed) : codec_(codec), random_(
 
 std::vector<std::string_view> Generator::mnemonics() const {
   std::vector<std::string_view> all;
+  all.reserve(templates_.size());
   for (const auto& [name, forms] : templates_) all.push_back(name);
   return all;
 }

@@ -73,6 +73,7 @@ void run_operation(const Operation&, const isa::Instruction&, State&);
 using Test = bool (*)(const Lane&, uint64_t a, uint64_t b);
 
 constexpr int64_t sign_extended(uint64_t value, unsigned bits) {
+  if (bits == 0) return 0;
   return bits >= 64 ? static_cast<int64_t>(value) : static_cast<int64_t>(value << (64 - bits)) >> (64 - bits);
 }
 

@@ -9,9 +9,7 @@ namespace asmevo::reference {
 namespace {
 
 using isa::Instruction;
-using isa::Operand;
 using isa::RegUnit;
-using isa::Role;
 
 // Fields of the encoding (CDNA3 ISA, 13.6).
 struct Fields {

@@ -53,7 +53,7 @@ std::optional<MatrixShape> matrix_shape(const isa::Instruction& i, const isa::Ta
   s.b = *b;
   const unsigned rows = i.find(isa::Role::Vdst)->reg.count / (a->kind == MatrixFormat::Kind::F64 ? 2 : 1);
   s.blocks = rows * lane_count / (s.m * s.n);
-  return s;
+  return s.blocks == 0 ? std::nullopt : std::optional(s);
 }
 
 uint64_t item_of(const State& state, isa::RegUnit unit, unsigned lane, unsigned item, unsigned bits) {

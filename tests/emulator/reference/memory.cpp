@@ -72,6 +72,10 @@ std::optional<LaneBytes> flat_bytes(const Instruction& i, State& state, unsigned
     if (has_scalar) at += scalar_value(state, *saddr, 1);
     return LaneBytes{Space::Scratch, at, lane};
   }
+  if (!has_vector) {
+    fail(state, "no address");
+    return std::nullopt;
+  }
   const uint64_t address =
       has_scalar ? state.pair(saddr->reg.first - isa::unit::scalar0) + state.vectors[vaddr->reg.first][lane]
                  : state.vector64(vaddr->reg.first, lane);

@@ -10,7 +10,6 @@ namespace asmevo::reference {
 namespace {
 
 using isa::Instruction;
-using isa::Operand;
 using isa::RegUnit;
 using isa::Role;
 

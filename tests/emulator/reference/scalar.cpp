@@ -9,8 +9,6 @@ namespace asmevo::reference {
 namespace {
 
 using isa::Instruction;
-using isa::Operand;
-using isa::Role;
 
 struct Outcome {
   uint64_t value = 0;
