@@ -57,6 +57,15 @@ class Recipes {
         first_seed_(options.held_back ? held_back_seeds : 0) {}
 
   std::vector<CaseRecipe> make() {
+    std::vector<CaseRecipe> all = everything();
+    if (options_.one_in <= 1) return all;
+    size_t made_up = 0;
+    std::erase_if(all, [&](const CaseRecipe& r) { return r.made_up() && made_up++ % options_.one_in != 0; });
+    return all;
+  }
+
+ private:
+  std::vector<CaseRecipe> everything() {
     // First what the file says, then what is made up; shapes that take long come last of each.
     for (const std::string& shape : shapes_)
       for (unsigned seed = 0; seed < (shape == search_shape ? 1 : options_.seeds); ++seed)
@@ -80,7 +89,6 @@ class Recipes {
     return std::move(list_);
   }
 
- private:
   void add(CaseRecipe r) {
     r.seed += first_seed_;
     std::string name = r.shape;

@@ -19,6 +19,7 @@ struct CaseSetOptions {
   /// Cases in which all sizes of the first shape change together; of other shapes there are an eighth.
   unsigned joint_sizes = 128;
   bool sanitize = true;   // watch some of the cases: the first of each small shape, and some that are made up
+  unsigned one_in = 1;    // of the cases that are made up, only one in so many
   bool as_given = false;  // no other inputs and sizes than the file's
   bool held_back = false; // the second set
   /// Called now and then, from any thread.

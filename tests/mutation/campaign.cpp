@@ -61,7 +61,8 @@ Result<Bytes> read_suite_object(const std::string& name, const std::string& targ
   return read_file(std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + name + "." + target + ".co");
 }
 
-Result<Bench> open_bench(const std::string& name, const std::string& kernel, const std::string& target) {
+Result<Bench> open_bench(const std::string& name, const std::string& kernel, const std::string& target,
+                         unsigned one_in) {
   const double start = now();
   Bench bench;
   bench.name = name;
@@ -70,7 +71,9 @@ Result<Bench> open_bench(const std::string& name, const std::string& kernel, con
   ASMEVO_TRY(bench.k0, oracle::Subject::open(std::move(bytes)));
   ASMEVO_TRY(bench.launch,
              oracle::LaunchSpec::read(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + name + ".toml"));
-  ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(bench.launch, bench.k0, {}));
+  oracle::CaseSetOptions options;
+  options.one_in = one_in;
+  ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(bench.launch, bench.k0, options));
   bench.cases = of_kernel(set, kernel);
   if (bench.cases.empty()) return bad_input("{}: launches no kernel '{}'", name, kernel);
   bench.seconds = now() - start;

@@ -21,9 +21,10 @@ struct Bench {
   double seconds = 0; // to make the set
 };
 
-/// `name`: of kernels/suite/<name>.toml; `kernel`: the one to change.
+/// `name`: of kernels/suite/<name>.toml; `kernel`: the one to change. `one_in`: of the made-up cases only one
+/// in so many.
 Result<Bench> open_bench(const std::string& name, const std::string& kernel,
-                         const std::string& target = "gfx942");
+                         const std::string& target = "gfx942", unsigned one_in = 1);
 
 /// kernels/suite/<name>.<target>.co as built.
 Result<Bytes> read_suite_object(const std::string& name, const std::string& target);

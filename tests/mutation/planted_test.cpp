@@ -2,16 +2,9 @@
 #include "full_run.h"
 #include "mutation/planted.h"
 #include "reference/suite.h"
+#include "suite/kernel_name.h"
 
 #include <gtest/gtest.h>
-
-#include <ostream>
-
-namespace asmevo::reference {
-void PrintTo(const SuiteKernel& kernel, std::ostream* out) {
-  *out << kernel.name;
-}
-} // namespace asmevo::reference
 
 namespace asmevo::mutation {
 namespace {

@@ -8,6 +8,7 @@
 #include "oracle/launch_run.h"
 #include "oracle/workgroup_sample.h"
 #include "reference/suite_inputs.h"
+#include "suite/kernel_name.h"
 
 #include <gtest/gtest.h>
 
@@ -18,14 +19,6 @@
 #include <set>
 #include <string>
 #include <vector>
-
-namespace asmevo::reference {
-
-inline void PrintTo(const SuiteKernel& kernel, std::ostream* out) {
-  *out << kernel.name;
-}
-
-} // namespace asmevo::reference
 
 namespace asmevo::suite {
 
