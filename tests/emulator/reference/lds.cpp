@@ -222,7 +222,9 @@ bool conditional_exchange(const Instruction& i, State& state, std::string_view n
 bool count(const Instruction& i, State& state, std::string_view name) {
   if (name != "append" && name != "consume") return false;
   const Fields f = fields(i);
-  const uint64_t at = uint64_t{state.scalars[code::m0] & 0xffff} + f.offset;
+  // M0 as for loads to LDS, which reach all of gfx950's.
+  const uint32_t bits = state.target.gfx == isa::Gfx::gfx950 ? 0x3ffff : 0xffff;
+  const uint64_t at = uint64_t{state.scalars[code::m0] & bits} + f.offset;
   uint32_t old = 0;
   if (inside(state, at, 4) && at % 4 != 0 && state.exec() != 0) {
     state.fault = "misaligned";
