@@ -255,9 +255,9 @@ bool dot_floats(const Instruction& i, State& state) {
     const Real start = unpack(f32, third, rules.keeps_inputs);
     Real total;
     if (half_format || accumulates)
-      total = round(add(round(add(start, first, rules.round)), second, rules.round));
+      total = add(round(add(start, first, rules.round)), second, rules.round);
     else
-      total = round(add(round(add(first, second, rules.round)), start, rules.round));
+      total = add(round(add(first, second, rules.round)), start, rules.round);
     place(l, Type::F32, finished(l, Type::F32, pack(f32, total, rules)), results[n]);
   }
   for (unsigned n = 0; n < lane_count; ++n) state.vectors[to][n] = results[n][0];
