@@ -38,6 +38,7 @@ struct Product {
     const bool wide = s.a.kind == MatrixFormat::Kind::F64;
     const unsigned per_lane = s.k * s.m * s.blocks / lane_count,
                    per_lane_b = s.k * s.n * s.blocks / lane_count;
+    if (per_lane == 0 || per_lane_b == 0) return; // no shape is that small
     const RegUnit first = i.find(Role::Src0)->reg.first, second = i.find(Role::Src1)->reg.first;
     for (unsigned block = 0; block < s.blocks; ++block) {
       const unsigned from =
