@@ -20,6 +20,11 @@ struct OpcodeRow {
 };
 using OpcodeRows = std::span<const OpcodeRow>;
 
+/// The handlers are built for AVX2 and for AVX-512; the CPU decides, and ASMEVO_HANDLERS=avx2 in the
+/// environment.
+enum class HandlerBuild : uint8_t { Avx2, Avx512 };
+HandlerBuild handler_build();
+
 /// The function for an instruction, or null where the emulator does not implement it.
 Handler find_handler(const isa::Instruction&);
 

@@ -24,10 +24,11 @@ struct SplitOperand : FloatOperand {
   static constexpr int32_t zero_exponent = -4096;
   alignas(64) int32_t significand[most_elements];
   alignas(64) int32_t exponent[most_elements];
+  alignas(64) int32_t finite_bits[most_elements]; // of `value`, and 0 for Inf and NaN
   int32_t largest_exponent = zero_exponent;
 
-  /// From `value`.
-  void split(unsigned elements, int min_exponent);
+  /// From `value`: `finite_bits`, or `significand`, and `exponent`.
+  void split(unsigned elements, int min_exponent, bool as_floats);
 };
 
 namespace detail {
@@ -58,19 +59,60 @@ AlignedSum<V> add_aligned(const RowTimesColumns<SplitOperand>& r, unsigned first
   return {sum, largest};
 }
 
-/// Step 3 for four columns: (sum * 2^up + accumulator * 2^8) * 2^(exponent - 32), with 32 bits from the
-/// leading one.
-inline Vector<float, 4> round_total(Vector<int32_t, 4> sum, Vector<int32_t, 4> up,
-                                    Vector<int32_t, 4> accumulator, Vector<int32_t, 4> exponent) {
-  using Doubles = Vector<double, 4>;
-  using Longs = Vector<int64_t, 4>;
+/// The same for formats whose products are exact as floats and far from the ends of their range: in units of
+/// the last place that is kept, a conversion to integers cuts toward zero by itself.
+template <unsigned W, unsigned Count, unsigned Step, class V = Vector<int32_t, W>>
+AlignedSum<V> add_aligned_floats(const RowTimesColumns<SplitOperand>& r, unsigned first, unsigned column) {
+  using Floats = Vector<float, W>;
+  V largest = V{} + 2 * SplitOperand::zero_exponent;
+  for (unsigned n = 0; n < Count; ++n) {
+    const unsigned k = first + n * Step;
+    const V e = load_vector<V>(r.b.exponent + r.terms.b[k] + column) + r.a.exponent[r.terms.a[k] + r.row];
+    largest = larger(largest, e);
+  }
+  const auto units = (Floats)((24 + 127 - larger(largest, V{} - 100)) << 23); // where all are 0, any
+  V sum{};
+  for (unsigned n = 0; n < Count; ++n) {
+    const unsigned k = first + n * Step;
+    const Floats product = load_vector<Floats>(r.b.finite_bits + r.terms.b[k] + column) *
+                           std::bit_cast<float>(r.a.finite_bits[r.terms.a[k] + r.row]);
+    sum += __builtin_convertvector(product * units, V);
+  }
+  return {sum, largest};
+}
+
+/// Step 3 for W columns, of which doubles fill one vector: sum * 2^units + accumulator * 2^(exponent - 24),
+/// with 32 bits from the leading one.
+template <unsigned W>
+[[gnu::always_inline]] inline Vector<float, W>
+round_together(Vector<int32_t, W> sum, Vector<int32_t, W> units, Vector<int32_t, W> accumulator,
+               Vector<int32_t, W> exponent) {
+  using Doubles = Vector<double, W>;
+  using Longs = Vector<int64_t, W>;
   constexpr int64_t dropped = (int64_t{1} << (52 - 31)) - 1; // of a double's mantissa
-  const Doubles total = __builtin_convertvector(sum, Doubles) * power_of_two(up) +
-                        __builtin_convertvector(accumulator, Doubles) * 256.0; // exact: below 2^39
+  // Exact: the two do not lie more than 40 bits apart.
+  const Doubles total = __builtin_convertvector(sum, Doubles) * power_of_two<W>(units) +
+                        __builtin_convertvector(accumulator, Doubles) * power_of_two<W>(exponent - 24);
   Longs bits = (Longs)total;
   bits += (bits < 0) & dropped; // toward minus infinity: negative magnitudes grow
   bits &= ~dropped;
-  return __builtin_convertvector((Doubles)bits * power_of_two(exponent - 32), Vector<float, 4>);
+  return __builtin_convertvector((Doubles)bits, Vector<float, W>);
+}
+
+template <unsigned W>
+[[gnu::always_inline]] inline Vector<float, W>
+round_total(const Vector<int32_t, W>& sum, const Vector<int32_t, W>& units,
+            const Vector<int32_t, W>& accumulator, const Vector<int32_t, W>& exponent) {
+  if constexpr (W * sizeof(double) <= vector_bytes) {
+    return round_together<W>(sum, units, accumulator, exponent);
+  } else {
+    const auto half = [&](bool upper) {
+      return round_total<W / 2>(half_of<W, int32_t>(sum, upper), half_of<W, int32_t>(units, upper),
+                                half_of<W, int32_t>(accumulator, upper),
+                                half_of<W, int32_t>(exponent, upper));
+    };
+    return both_halves<W, float>(half(false), half(true));
+  }
 }
 
 } // namespace detail
@@ -104,22 +146,34 @@ struct AlignedSums {
 
  private:
   template <unsigned N>
-  static constexpr unsigned width = N < 8 ? N : 8;
+  static constexpr unsigned width = N < detail::vector_bytes / 4 ? N : detail::vector_bytes / 4;
+
+  // bf16 and xf32 have the exponents of f32: products may leave its range.
+  template <class Format>
+  static constexpr bool is_narrow = !std::is_same_v<Format, Bf16> && !std::is_same_v<Format, Xf32>;
 
   template <class Format>
   static void load_as(Operand& o, const MatrixMode& mode, const Row* rows, unsigned items) {
     load_floats<Format>(mode, rows, items, o.value);
-    o.split(items * lanes, Format::min_exponent(mode));
+    o.split(items * lanes, Format::min_exponent(mode), is_narrow<FormatA> && is_narrow<FormatB>);
+  }
+
+  template <unsigned W, unsigned Count, unsigned Step>
+  static auto add_terms(const RowTimesColumns<Operand>& r, unsigned first, unsigned column) {
+    if constexpr (is_narrow<FormatA> && is_narrow<FormatB>)
+      return detail::add_aligned_floats<W, Count, Step>(r, first, column);
+    else
+      return detail::add_aligned<W, Count, Step>(r, first, column);
   }
 
   template <unsigned W, class V = detail::Vector<int32_t, W>>
   static detail::AlignedSum<V> add_products(const RowTimesColumns<Operand>& r, unsigned k, unsigned column) {
     using namespace detail;
     if constexpr (!EvenOdd) {
-      return add_aligned<W, Group, 1>(r, k, column);
+      return add_terms<W, Group, 1>(r, k, column);
     } else {
-      const auto even = add_aligned<W, Group / 2, 2>(r, k, column);
-      const auto odd = add_aligned<W, Group / 2, 2>(r, k + 1, column);
+      const auto even = add_terms<W, Group / 2, 2>(r, k, column);
+      const auto odd = add_terms<W, Group / 2, 2>(r, k + 1, column);
       const V exponent = larger(even.exponent, odd.exponent);
       return {(even.sum >> smaller(exponent - even.exponent, V{} + 31)) +
                   (odd.sum >> smaller(exponent - odd.exponent, V{} + 31)),
@@ -138,26 +192,17 @@ struct AlignedSums {
     const V exponent_c = larger(field, zero + 1) - 127;
     const V exponent = larger(products.exponent, exponent_c);
 
-    // From units of 2^(the sum's exponent - 24) to those of 2^(exponent - 32): to the right by below - 8.
+    // Units are 2^(the sum's exponent - 24), but nothing stays below 2^(exponent - 32).
     const V below = exponent - products.exponent;
     V sum = products.sum >> smaller(larger(below - 8, zero), zero + 31);
-    const V up = larger(8 - below, zero);
+    const V units = larger(products.exponent - 24, exponent - 32);
     // Results below 2^-126 keep what 2^-126 would: nothing below 2^-157, the second lowest place here.
     sum &= ~((exponent == -126) & (below >= 8) & 1);
 
     V accumulator = (bits < 0 ? -significand : significand) * 2 >> smaller(exponent - exponent_c, zero + 31);
     if constexpr (EvenOdd) accumulator &= ~(exponent_c < exponent - 25);
 
-    V rounded;
-    if constexpr (W == 4) {
-      rounded = (V)round_total(sum, up, accumulator, exponent);
-    } else {
-      const auto low = [](const V& v) { return __builtin_shufflevector(v, v, 0, 1, 2, 3); };
-      const auto high = [](const V& v) { return __builtin_shufflevector(v, v, 4, 5, 6, 7); };
-      rounded = (V)__builtin_shufflevector(
-          round_total(low(sum), low(up), low(accumulator), low(exponent)),
-          round_total(high(sum), high(up), high(accumulator), high(exponent)), 0, 1, 2, 3, 4, 5, 6, 7);
-    }
+    V rounded = (V)round_total<W>(sum, units, accumulator, exponent);
     // An accumulator of Inf or NaN stays.
     const V quiet = bits | (((bits & 0x7fffff) != 0) & 0x400000);
     rounded = field == 0xff ? quiet : rounded;

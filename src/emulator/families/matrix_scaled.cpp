@@ -124,7 +124,7 @@ void add_products(const ScaledRow& r, unsigned first_k, unsigned column, ScaledT
   for (unsigned n = 0; n < vectors_abreast; ++n) {
     const Ints exponent = detail::load_vector<Ints>(r.b.scale + run * r.columns_b + column + 4 * n) +
                           r.a.scale[run * r.rows_a + r.row];
-    const Doubles scale = detail::power_of_two(exponent);
+    const Doubles scale = detail::power_of_two<4>(exponent);
     terms[n].add(high[n] * scale);
     if constexpr (Low) {
       terms[n].add(middle[n] * scale);

@@ -56,8 +56,35 @@ V larger(V a, V b) {
 }
 
 /// 2^e as doubles.
-inline Vector<double, 4> power_of_two(Vector<int32_t, 4> e) {
-  return (Vector<double, 4>)(__builtin_convertvector(e + 1023, Vector<int64_t, 4>) << 52);
+template <unsigned W>
+Vector<double, W> power_of_two(Vector<int32_t, W> e) {
+  return (Vector<double, W>)(__builtin_convertvector(e + 1023, Vector<int64_t, W>) << 52);
+}
+
+/// Bytes of the widest vectors.
+#ifdef __AVX512F__
+inline constexpr unsigned vector_bytes = 64;
+#else
+inline constexpr unsigned vector_bytes = 32;
+#endif
+
+/// The lower or upper half of a vector's elements.
+template <unsigned W, class T>
+[[gnu::always_inline]] inline Vector<T, W / 2> half_of(const Vector<T, W>& v, bool upper) {
+  // By name, so that they stay in registers.
+  if constexpr (W == 8)
+    return upper ? __builtin_shufflevector(v, v, 4, 5, 6, 7) : __builtin_shufflevector(v, v, 0, 1, 2, 3);
+  else
+    return upper ? __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)
+                 : __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+template <unsigned W, class T>
+[[gnu::always_inline]] inline Vector<T, W> both_halves(const Vector<T, W / 2>& low,
+                                                       const Vector<T, W / 2>& high) {
+  if constexpr (W == 8)
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+  else
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
 } // namespace asmevo::emulator::detail
