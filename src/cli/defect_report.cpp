@@ -32,7 +32,18 @@ Status LaunchSanitizer::take() {
   if (!session_) return {};
   ASMEVO_TRY(sanitizer::Defects list, session_->take());
   session_.reset();
-  for (Defect& d : list) found_.push_back({kernel_, std::move(d)});
+  for (Defect& d : list) {
+    // A kernel that is launched again has the same ones again.
+    const auto known = std::ranges::find_if(found_, [&](const Found& f) {
+      return f.kernel == kernel_ && f.defect.kind == d.kind && f.defect.rule == d.rule &&
+             f.defect.possible == d.possible && f.defect.first.pc == d.first.pc &&
+             f.defect.second.pc == d.second.pc;
+    });
+    if (known != found_.end())
+      known->defect.times += d.times;
+    else
+      found_.push_back({kernel_, std::move(d)});
+  }
   return {};
 }
 
@@ -56,8 +67,8 @@ bool LaunchSanitizer::clean() const {
 void LaunchSanitizer::print() const {
   for (const Found& f : found_) fmt::print("{}: {}\n", printable(f.kernel), f.defect.message());
   const auto possible = std::ranges::count_if(found_, [](const Found& f) { return f.defect.possible; });
-  fmt::print("sanitizer: {} defects, {} possible ones\n",
-             static_cast<std::ptrdiff_t>(found_.size()) - possible, possible);
+  const auto certain = static_cast<std::ptrdiff_t>(found_.size()) - possible;
+  fmt::print("sanitizer: {} defect{}, {} possible\n", certain, certain == 1 ? "" : "s", possible);
 }
 
 nlohmann::ordered_json LaunchSanitizer::as_json() const {

@@ -1,5 +1,6 @@
 #include "base/progress.h"
 #include "cli/cli.h"
+#include "cli/defect_report.h"
 #include "cli/load.h"
 #include "oracle/capture.h"
 #include "oracle/case_set.h"
@@ -220,9 +221,12 @@ class Verify {
     for (const CaseReport& c : cases_) {
       Json buffers = Json::array();
       for (const oracle::ViewReport& b : c.buffers) buffers.push_back(as_json(b));
+      Json defects = Json::array();
+      for (const sanitizer::Defect& d : c.defects) defects.push_back(defect_as_json(d));
       cases.push_back({{"name", c.name},
                        {"outcome", oracle::name(c.outcome)},
                        {"text", c.text},
+                       {"defects", std::move(defects)},
                        {"buffer", c.buffer},
                        {"workgroups", c.workgroups},
                        {"sample", c.sample},
