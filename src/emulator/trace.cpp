@@ -1,5 +1,6 @@
 #include "emulator/trace.h"
 
+#include "emulator/memory_access.h"
 #include "emulator/workgroup.h"
 
 #include <fmt/format.h>
@@ -22,11 +23,6 @@ uint64_t first_lanes(uint64_t mask, unsigned count) {
   uint64_t rest = mask;
   for (unsigned i = 0; i < count && rest != 0; ++i) rest &= rest - 1;
   return mask & ~rest;
-}
-
-template <class F>
-void for_each_lane(uint64_t mask, F f) {
-  for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
 // "global 0x7000..: lane 0 0x.., lane 1 0x.., ..."

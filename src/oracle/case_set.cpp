@@ -234,14 +234,16 @@ class Maker {
     // What is wrong with the launch as a whole shows in the first case.
     make_one(0);
     if (made_[0].error) return std::unexpected(*made_[0].error);
+    note_usual(0);
     std::vector<size_t> left;
-    for (size_t i = 1; i < recipes_.size(); ++i)
-      if (is_usual(recipes_[i]))
-        make_one(i);
-      else
+    for (size_t i = 1; i < recipes_.size(); ++i) {
+      if (!is_usual(recipes_[i])) {
         left.push_back(i);
-    for (size_t i = 0; i < recipes_.size(); ++i)
-      if (i == 0 || is_usual(recipes_[i])) note_usual(i);
+        continue;
+      }
+      make_one(i);
+      note_usual(i);
+    }
     parallel_for(left.size(), side_by_side, [&](size_t i, unsigned) { make_one(left[i]); });
     return collect();
   }

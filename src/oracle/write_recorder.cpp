@@ -1,6 +1,6 @@
 #include "oracle/write_recorder.h"
 
-#include <bit>
+#include "emulator/memory_access.h"
 
 namespace asmevo::oracle {
 
@@ -18,8 +18,7 @@ class WriteRecorder::Slot final : public emulator::Observer {
         e.space == MemoryKind::Gds)
       return;
     if (e.space == MemoryKind::Scalar) return mark(e.addresses[0], e.bytes);
-    for (uint64_t lanes = e.lanes; lanes != 0; lanes &= lanes - 1)
-      mark(e.addresses[std::countr_zero(lanes)], e.bytes);
+    emulator::for_each_lane(e.lanes, [&](unsigned l) { mark(e.addresses[l], e.bytes); });
   }
   bool wrote(uint64_t address) const {
     const auto found = pages_.find(address / page);
@@ -34,17 +33,15 @@ class WriteRecorder::Slot final : public emulator::Observer {
 };
 
 emulator::Observer* WriteRecorder::observer(size_t slot) {
-  const std::scoped_lock lock(mutex_);
-  std::shared_ptr<Slot>& made = slots_[slot];
-  if (!made) made = std::make_shared<Slot>();
-  return made.get();
+  return &slots_.at(slot, [] { return std::make_shared<Slot>(); });
 }
 
 bool WriteRecorder::wrote(uint64_t address, uint64_t bytes) const {
-  for (const auto& [number, slot] : slots_)
-    for (uint64_t i = 0; i < bytes; ++i)
-      if (slot->wrote(address + i)) return true;
-  return false;
+  bool any = false;
+  slots_.for_each([&](const Slot& slot) {
+    for (uint64_t i = 0; i < bytes && !any; ++i) any = slot.wrote(address + i);
+  });
+  return any;
 }
 
 } // namespace asmevo::oracle

@@ -3,12 +3,11 @@
 #pragma once
 
 #include "emulator/observer.h"
+#include "emulator/slots.h"
 
 #include <bitset>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
 namespace asmevo::oracle {
@@ -26,8 +25,7 @@ class WriteRecorder {
 
  private:
   class Slot;
-  std::mutex mutex_;
-  std::map<size_t, std::shared_ptr<Slot>> slots_;
+  emulator::Slots<Slot> slots_;
 };
 
 } // namespace asmevo::oracle

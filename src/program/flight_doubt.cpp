@@ -15,16 +15,14 @@ std::optional<FlightClass> flight_class(const Instruction& i) {
   return i.family == Family::Ds && i.memory.kind != MemoryKind::Gds ? FlightClass::Lds : FlightClass::Scalar;
 }
 
+unsigned most_it_counts(const Instruction& i) {
+  return i.family == Family::Ds && i.base_mnemonic.find("_tr_") != std::string_view::npos ? 2 : 1;
+}
+
 namespace {
 
 // Operations issued since, as its counter counts them; `complete` when a wait has proved it.
 constexpr unsigned complete = 1000, unreached = 0xffffffff;
-
-// The transposing LDS loads of gfx950 seem to count twice: shipped kernels wait for them that way
-// (docs/static-check.md).
-unsigned most_it_counts(const Instruction& i) {
-  return i.family == Family::Ds && i.base_mnemonic.find("_tr_") != std::string_view::npos ? 2 : 1;
-}
 
 class BestCase {
  public:
@@ -70,16 +68,14 @@ class BestCase {
 
   unsigned after(const Instruction& i, unsigned age) const {
     if (age >= complete || i.call) return complete;
-    const bool in_order = class_ == FlightClass::Vmem || class_ == FlightClass::Lds;
+    const bool ordered = in_order(class_);
     if (i.issue == isa::IssueClass::Waitcnt) {
       const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
-      const unsigned n =
-          class_ == FlightClass::Vmem || class_ == FlightClass::Flat ? fields.vmcnt : fields.lgkmcnt;
-      return n == 0 || (in_order && age >= n) ? complete : age;
+      const unsigned n = left_in_flight(fields, class_);
+      return n == 0 || (ordered && age >= n) ? complete : age;
     }
-    if (in_order && flight_class(i) == class_) age += most_it_counts(i);
-    const unsigned capacity = class_ == FlightClass::Vmem ? 63 : 15;
-    return in_order && age >= capacity ? complete : age;
+    if (ordered && flight_class(i) == class_) age += most_it_counts(i);
+    return ordered && age >= counter_capacity(class_) ? complete : age;
   }
 
   const Program& program_;

@@ -12,6 +12,10 @@ namespace asmevo::program {
 /// The queue an instruction's operation belongs to; Flat for FLAT; none for those that raise no counter.
 std::optional<FlightClass> flight_class(const isa::Instruction&);
 
+/// Operations that the instruction may count as: 2 for the transposing LDS loads of gfx950, which shipped
+/// kernels wait for as if each were two (docs/static-check.md).
+unsigned most_it_counts(const isa::Instruction&);
+
 /// May the operation of `producer` be complete when control first reaches `consumer` from it, with `unit` not
 /// written in between?
 bool may_be_complete(const Program&, const Cfg&, Index producer, Index consumer, FlightClass, uint16_t unit);

@@ -6,13 +6,9 @@ namespace asmevo::program {
 
 namespace {
 
-constexpr bool in_order(FlightClass c) {
-  return c == FlightClass::Vmem || c == FlightClass::Lds;
-}
-
-// The largest number of operations the class's counter can count.
-constexpr uint32_t capacity(FlightClass c) {
-  return c == FlightClass::Vmem ? 63 : c == FlightClass::Lds ? 15 : 1; // unordered ones: one score for all
+// How many operations of a class are told apart: of an unordered one none.
+uint32_t capacity(FlightClass c) {
+  return in_order(c) ? counter_capacity(c) : 1;
 }
 
 // Bits of the n youngest operations.
@@ -24,6 +20,11 @@ constexpr uint64_t youngest(unsigned n) {
 
 std::string_view counter_name(FlightClass c) {
   return c == FlightClass::Vmem || c == FlightClass::Flat ? "vmcnt" : "lgkmcnt";
+}
+
+unsigned counter_capacity(FlightClass c) {
+  constexpr unsigned vmcnt_bits = 6, lgkmcnt_bits = 4;
+  return (1U << (c == FlightClass::Vmem || c == FlightClass::Flat ? vmcnt_bits : lgkmcnt_bits)) - 1;
 }
 
 unsigned FlightState::age(FlightClass c, uint16_t unit) const {

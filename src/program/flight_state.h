@@ -27,8 +27,21 @@ enum class FlightClass : uint8_t {
   count,
 };
 
+inline constexpr std::array flight_classes = {FlightClass::Vmem, FlightClass::Flat, FlightClass::Lds,
+                                              FlightClass::Scalar};
+
 /// Which counter completes the class: "vmcnt", "lgkmcnt".
 std::string_view counter_name(FlightClass);
+/// How far it counts.
+unsigned counter_capacity(FlightClass);
+/// Whether operations of the class complete in the order they were issued.
+constexpr bool in_order(FlightClass c) {
+  return c == FlightClass::Vmem || c == FlightClass::Lds;
+}
+/// How many of the class an s_waitcnt leaves in flight at most.
+constexpr unsigned left_in_flight(const isa::WaitcntFields& fields, FlightClass c) {
+  return c == FlightClass::Vmem || c == FlightClass::Flat ? fields.vmcnt : fields.lgkmcnt;
+}
 
 class FlightState {
  public:

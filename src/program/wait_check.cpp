@@ -19,8 +19,6 @@ using isa::Instruction;
 using isa::RegRange;
 using isa::RegUnit;
 
-constexpr std::array classes = {FlightClass::Vmem, FlightClass::Flat, FlightClass::Lds, FlightClass::Scalar};
-
 bool is_memory_load(const Instruction& i) {
   return i.memory.returns && i.family >= Family::Smem;
 }
@@ -28,7 +26,7 @@ bool is_memory_load(const Instruction& i) {
 // The queue an instruction's results come back in, if it is one.
 std::optional<FlightClass> queue_of(const Instruction& i) {
   const auto c = flight_class(i);
-  return c == FlightClass::Vmem || c == FlightClass::Lds ? c : std::nullopt;
+  return c && in_order(*c) ? c : std::nullopt;
 }
 
 class WaitCheck {
@@ -81,10 +79,7 @@ class WaitCheck {
 
   void wait(const Instruction& i) {
     const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
-    state_.complete(FlightClass::Vmem, fields.vmcnt);
-    state_.complete(FlightClass::Flat, fields.vmcnt);
-    state_.complete(FlightClass::Lds, fields.lgkmcnt);
-    state_.complete(FlightClass::Scalar, fields.lgkmcnt);
+    for (const FlightClass c : flight_classes) state_.complete(c, left_in_flight(fields, c));
   }
 
   void issue(Index at, const Instruction& i) {
@@ -126,7 +121,7 @@ class WaitCheck {
 
   // `harmless`: the queue in which the instruction's own result comes later anyway.
   void check_range(Index at, const RegRange& range, std::optional<FlightClass> harmless) {
-    for (const FlightClass c : classes) {
+    for (const FlightClass c : flight_classes) {
       if (c == harmless || state_.idle(c)) continue;
       for (RegUnit u = range.first; u < range.first + range.count; ++u)
         if (state_.in_flight(c, u)) report(at, range, c, u);

@@ -23,18 +23,16 @@ uint64_t Collector::position(uint64_t workgroup) const {
   return found == positions_.end() ? workgroup : found->second;
 }
 
+void Collector::know(uint32_t op, const OpPlace& place) {
+  const std::scoped_lock lock(mutex_);
+  ops_.emplace(op, place);
+}
+
 void Collector::workgroup_ended(uint64_t workgroup, RawDefects defects,
-                                std::unique_ptr<WorkgroupTouches> touches, const FindOp& find) {
+                                std::unique_ptr<WorkgroupTouches> touches) {
   const std::scoped_lock lock(mutex_);
   for (auto& [key, d] : defects) add_defect(defects_, std::move(d));
   if (!touches) return;
-  for (const auto& [at, page] : touches->pages())
-    for (const TouchedBytes* t : {&page->read, &page->written, &page->synchronised}) {
-      if (!t->any) continue;
-      for (size_t d = 0; d < t->ops->size(); ++d)
-        if ((t->bytes[d / 16] >> (4 * (d % 16)) & 15) != 0 && !ops_.contains((*t->ops)[d]))
-          ops_[(*t->ops)[d]] = find((*t->ops)[d]);
-    }
   waiting_[position(workgroup)] = std::move(touches);
   for (auto next = waiting_.begin(); next != waiting_.end() && next->first == next_; ++next_) {
     add_touches(*next->second);

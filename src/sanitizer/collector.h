@@ -8,7 +8,7 @@
 #include <compare>
 #include <map>
 #include <mutex>
-#include <set>
+#include <unordered_map>
 
 namespace asmevo::sanitizer {
 
@@ -40,15 +40,15 @@ struct OpPlace {
   const isa::Instruction* instruction = nullptr;
   uint64_t pc = 0;
 };
-using FindOp = std::function<OpPlace(uint32_t index)>;
-
 class Collector {
  public:
   /// `order`: of the workgroups; empty: ascending.
   explicit Collector(const std::vector<uint64_t>& order);
+  /// Of everything that touches memory, before it is in anybody's touches.
+  void know(uint32_t op, const OpPlace&);
   /// A workgroup has ended. What it touched is compared with what those before it in the order touched, when
   /// these have ended too.
-  void workgroup_ended(uint64_t workgroup, RawDefects, std::unique_ptr<WorkgroupTouches>, const FindOp&);
+  void workgroup_ended(uint64_t workgroup, RawDefects, std::unique_ptr<WorkgroupTouches>);
   /// Also of workgroups whose forerunners have never ended.
   RawDefects take();
 
@@ -63,7 +63,7 @@ class Collector {
   std::map<uint64_t, uint64_t> positions_;                        // by workgroup; empty: itself
   std::map<uint64_t, std::unique_ptr<WorkgroupTouches>> waiting_; // by position
   uint64_t next_ = 0;
-  std::map<uint32_t, OpPlace> ops_; // of everything that touches memory
+  std::unordered_map<uint32_t, OpPlace> ops_;
 };
 
 } // namespace asmevo::sanitizer

@@ -1,6 +1,8 @@
 #include "sanitizer/delayed_results.h"
 
 #include "codeobject/code_object.h"
+#include "emulator/memory_access.h"
+#include "emulator/slots.h"
 #include "emulator/workgroup.h"
 #include "sanitizer/op_info.h"
 
@@ -8,7 +10,6 @@
 #include <array>
 #include <cstring>
 #include <deque>
-#include <mutex>
 
 namespace asmevo::sanitizer {
 
@@ -19,12 +20,6 @@ using emulator::Wave;
 using program::FlightClass;
 
 namespace {
-
-constexpr std::array classes = {FlightClass::Vmem, FlightClass::Flat, FlightClass::Lds, FlightClass::Scalar};
-
-bool in_order(FlightClass c) {
-  return c == FlightClass::Vmem || c == FlightClass::Lds;
-}
 
 // The bits of a register that a load writes.
 uint32_t loaded_bits(const isa::Instruction& i) {
@@ -69,13 +64,10 @@ class Slot final : public emulator::Observer {
   }
 
   void before(Wave& wave, const MicroOp& op) override {
-    OpInfo& info = info_of(op);
-    if (info.waits) {
-      complete(wave, FlightClass::Vmem, info.wait.vmcnt);
-      complete(wave, FlightClass::Flat, info.wait.vmcnt);
-      complete(wave, FlightClass::Lds, info.wait.lgkmcnt);
-      complete(wave, FlightClass::Scalar, info.wait.lgkmcnt);
-    }
+    const OpInfo& info = infos_.of(op, rules_, accum_offset_);
+    if (info.waits)
+      for (const FlightClass c : program::flight_classes)
+        complete(wave, c, program::left_in_flight(info.wait, c));
     if (!info.flight) return;
     // What the wave itself does in memory it does in order.
     if (*info.flight != FlightClass::Scalar) write_memory(wave, *info.flight);
@@ -91,16 +83,16 @@ class Slot final : public emulator::Observer {
     const bool shared = e.space == isa::MemoryKind::Global || e.space == isa::MemoryKind::Buffer;
     if (!e.store || e.atomic || (!lds && !shared)) return;
     if (lds && !options_.lds_writes && !op.instruction->memory.lds_dma) return;
-    for (uint64_t lanes = e.lanes; lanes != 0; lanes &= lanes - 1) {
-      PendingBytes p{lds, e.addresses[std::countr_zero(lanes)], static_cast<uint8_t>(e.bytes), {}, {}};
+    emulator::for_each_lane(e.lanes, [&](unsigned l) {
+      PendingBytes p{lds, e.addresses[l], static_cast<uint8_t>(e.bytes), {}, {}};
       if (read(wave, p, p.before)) now_.memory.push_back(p);
-    }
+    });
   }
 
   void after(Wave& wave, const MicroOp& op) override {
-    const OpInfo& info = info_of(op);
+    const OpInfo& info = infos_.of(op, rules_, accum_offset_);
     if (wave.state == Wave::State::Ended) {
-      for (const FlightClass c : classes) write_memory(wave, c);
+      for (const FlightClass c : program::flight_classes) write_memory(wave, c);
       return;
     }
     if (!info.flight || wave.state == Wave::State::Faulted) return;
@@ -111,21 +103,12 @@ class Slot final : public emulator::Observer {
     auto& queue = queues(wave)[static_cast<size_t>(*info.flight)];
     queue.push_back(std::move(now_));
     now_ = {};
-    const size_t most = *info.flight == FlightClass::Vmem || *info.flight == FlightClass::Flat ? 63 : 15;
-    if (queue.size() > most) finish(wave, *info.flight, 1);
+    if (queue.size() > program::counter_capacity(*info.flight)) finish(wave, *info.flight, 1);
   }
 
  private:
-  using Queues = std::array<std::deque<Operation>, classes.size()>;
+  using Queues = std::array<std::deque<Operation>, program::flight_classes.size()>;
   Queues& queues(const Wave& wave) { return waves_[wave.number]; }
-
-  OpInfo& info_of(const MicroOp& op) {
-    if (op.index >= infos_.size()) infos_.resize(std::max<size_t>(op.index + 1, 2 * infos_.size()));
-    std::unique_ptr<OpInfo>& info = infos_[op.index];
-    if (info == nullptr || info->op != &op)
-      info = std::make_unique<OpInfo>(describe(op, rules_, accum_offset_));
-    return *info;
-  }
 
   uint32_t noise() { return emulator::noise_bits(++noise_); }
 
@@ -140,10 +123,8 @@ class Slot final : public emulator::Observer {
       }
       Row& row = wave.vectors[u];
       now_.rows.push_back({u, wave.exec(), bits, row});
-      for (uint64_t lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
-        uint32_t& value = row.lane[std::countr_zero(lanes)];
-        value = (value & ~bits) | (noise() & bits);
-      }
+      emulator::for_each_lane(wave.exec(),
+                              [&](unsigned l) { row.lane[l] = (row.lane[l] & ~bits) | (noise() & bits); });
     });
   }
 
@@ -176,23 +157,22 @@ class Slot final : public emulator::Observer {
       for (const PendingBytes& p : o.memory) write(wave, p, p.bytes);
       for (const PendingScalar& s : o.scalars) wave.scalars[s.slot] = s.value;
       for (const PendingRow& r : o.rows)
-        for (uint64_t lanes = r.lanes; lanes != 0; lanes &= lanes - 1) {
-          const auto l = static_cast<unsigned>(std::countr_zero(lanes));
+        emulator::for_each_lane(r.lanes, [&](unsigned l) {
           uint32_t& value = wave.vectors[r.row].lane[l];
           value = (value & ~r.bits) | (r.value.lane[l] & r.bits);
-        }
+        });
     }
   }
 
   void complete(Wave& wave, FlightClass c, unsigned n) {
     const size_t size = queues(wave)[static_cast<size_t>(c)].size();
-    if (size > n && (n == 0 || in_order(c))) finish(wave, c, size - n);
+    if (size > n && (n == 0 || program::in_order(c))) finish(wave, c, size - n);
   }
 
   isa::HazardRules rules_;
   const DelayOptions& options_;
   unsigned accum_offset_ = 256;
-  std::vector<std::unique_ptr<OpInfo>> infos_; // by MicroOp::index
+  OpInfos infos_;
   std::vector<Queues> waves_;
   Operation now_;
   uint32_t noise_ = 0;
@@ -204,17 +184,13 @@ class DelayedResults::Impl {
  public:
   Impl(const isa::Target& target, DelayOptions options) : target_(target), options_(options) {}
   emulator::Observer* observer(size_t slot) {
-    const std::scoped_lock lock(mutex_);
-    if (slot >= slots_.size()) slots_.resize(slot + 1);
-    if (!slots_[slot]) slots_[slot] = std::make_unique<Slot>(target_, options_);
-    return slots_[slot].get();
+    return &slots_.at(slot, [this] { return std::make_shared<Slot>(target_, options_); });
   }
 
  private:
   isa::Target target_;
   DelayOptions options_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Slot>> slots_;
+  emulator::Slots<Slot> slots_;
 };
 
 DelayedResults::DelayedResults(const isa::Target& target, DelayOptions options)

@@ -1,6 +1,6 @@
 #include "sanitizer/global_shadow.h"
 
-#include "emulator/wave.h"
+#include "emulator/memory_access.h"
 
 #include <algorithm>
 #include <bit>
@@ -86,8 +86,7 @@ void WorkgroupTouches::note(const emulator::MemoryEvent& e, uint32_t op, bool sy
   };
   if (e.space == isa::MemoryKind::Scalar) return mark(e.addresses[0], e.bytes);
   if (in_a_row(e)) return mark(e.addresses[0], uint64_t{e.bytes} * emulator::lanes);
-  for (uint64_t lanes = e.lanes; lanes != 0; lanes &= lanes - 1)
-    mark(e.addresses[std::countr_zero(lanes)], e.bytes);
+  emulator::for_each_lane(e.lanes, [&](unsigned l) { mark(e.addresses[l], e.bytes); });
 }
 
 void GlobalShadow::Known::add(const TouchedBytes& t, uint32_t workgroup) {

@@ -1,5 +1,7 @@
 #include "sanitizer/in_flight.h"
 
+#include "program/flight_doubt.h"
+
 #include <algorithm>
 
 namespace asmevo::sanitizer {
@@ -8,23 +10,8 @@ using program::FlightClass;
 
 namespace {
 
-constexpr std::array classes = {FlightClass::Vmem, FlightClass::Flat, FlightClass::Lds, FlightClass::Scalar};
-
-// A counter that is full stalls the wave (vmcnt: 6 bits, lgkmcnt: 4).
-size_t most_in_flight(FlightClass c) {
-  return c == FlightClass::Vmem || c == FlightClass::Flat ? 63 : 15;
-}
-
-// The transposing LDS loads of gfx950: shipped kernels wait for them as if each were two
-// (docs/static-check.md).
 bool may_count_twice(const InFlight::Operation& o) {
-  const isa::Instruction& i = *o.info->op->instruction;
-  return i.family == isa::Family::Ds && i.base_mnemonic.find("_tr_") != std::string_view::npos;
-}
-
-// Completes in the order of issue.
-bool in_order(FlightClass c) {
-  return c == FlightClass::Vmem || c == FlightClass::Lds;
+  return program::most_it_counts(*o.info->op->instruction) > 1;
 }
 
 } // namespace
@@ -45,8 +32,8 @@ InFlight::Clash InFlight::find(const OpInfo& info, uint64_t exec) const {
   const uint64_t written = info.defines_every_lane ? emulator::all_lanes : exec;
   // What a load overwrites in its own queue comes before its own result.
   const std::optional<FlightClass> own =
-      info.load && info.flight && in_order(*info.flight) ? info.flight : std::nullopt;
-  for (const FlightClass c : classes) {
+      info.load && info.flight && program::in_order(*info.flight) ? info.flight : std::nullopt;
+  for (const FlightClass c : program::flight_classes) {
     const auto& q = queue(c);
     for (size_t i = q.size(); i-- > 0;) {
       const Operation& o = q[i];
@@ -59,7 +46,7 @@ InFlight::Clash InFlight::find(const OpInfo& info, uint64_t exec) const {
         const uint64_t lanes =
             is_row(u) ? o.lanes & ((used ? read : 0) | (defined ? written : 0)) : ~uint64_t{0};
         if (harmless || lanes == 0) return;
-        clash = {&o, u, c, in_order(c) ? static_cast<unsigned>(q.size() - 1 - i) : 0,
+        clash = {&o, u, c, program::in_order(c) ? static_cast<unsigned>(q.size() - 1 - i) : 0,
                  std::any_of(q.begin() + static_cast<std::ptrdiff_t>(i), q.end(), may_count_twice)};
       });
       if (clash.operation != nullptr) return clash;
@@ -74,7 +61,7 @@ void InFlight::issue_in(FlightClass c, const OpInfo& info, uint64_t exec, uint64
   if (info.brings) o.brings = info.defs;
   q.push_back(o);
   if (info.brings) pending_ |= o.brings;
-  if (q.size() > most_in_flight(c)) {
+  if (q.size() > program::counter_capacity(c)) { // a full counter stalls the wave
     q.pop_front();
     collect_pending();
   }
@@ -88,16 +75,13 @@ void InFlight::issue(const OpInfo& info, uint64_t exec, uint64_t number) {
 
 void InFlight::complete(FlightClass c, unsigned n) {
   auto& q = queue(c);
-  if (q.size() <= n || (n != 0 && !in_order(c))) return;
+  if (q.size() <= n || (n != 0 && !program::in_order(c))) return;
   q.erase(q.begin(), q.end() - static_cast<std::ptrdiff_t>(n));
   collect_pending();
 }
 
 void InFlight::wait(const isa::WaitcntFields& fields) {
-  complete(FlightClass::Vmem, fields.vmcnt);
-  complete(FlightClass::Flat, fields.vmcnt);
-  complete(FlightClass::Lds, fields.lgkmcnt);
-  complete(FlightClass::Scalar, fields.lgkmcnt);
+  for (const FlightClass c : program::flight_classes) complete(c, program::left_in_flight(fields, c));
 }
 
 bool InFlight::contains(FlightClass c, uint64_t number) const {

@@ -1,18 +1,21 @@
 #include "sanitizer/lds_shadow.h"
 
+#include "emulator/memory_access.h"
+
 #include <algorithm>
-#include <bit>
 
 namespace asmevo::sanitizer {
+
+using emulator::for_each_lane;
 
 namespace {
 
 constexpr uint32_t several = 1U << 6, atomic_bit = 1U << 7, wave_mask = several - 1;
 constexpr uint32_t most_epochs = 1U << 23;
 
-template <class F>
-void for_each_lane(uint64_t mask, F f) {
-  for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(std::countr_zero(mask)));
+// Whether a byte was touched in this epoch by what does not go with an access of `wave`.
+bool clashes(uint32_t who, uint32_t epoch, uint32_t wave, bool both_atomic) {
+  return who >> 8 == epoch && ((who & wave_mask) != wave || (who & several) != 0) && !both_atomic;
 }
 
 } // namespace
@@ -33,13 +36,6 @@ void LdsShadow::barrier() {
   std::ranges::fill(read_, 0);
 }
 
-// What a byte was touched by in this epoch that does not go with an access of `wave`.
-namespace {
-bool clashes(uint32_t who, uint32_t epoch, uint32_t wave, bool both_atomic) {
-  return who >> 8 == epoch && ((who & wave_mask) != wave || (who & several) != 0) && !both_atomic;
-}
-} // namespace
-
 LdsShadow::Seen LdsShadow::look_closely(const emulator::MemoryEvent& e, uint32_t wave, bool read,
                                         bool write) const {
   Seen seen;
@@ -55,10 +51,10 @@ LdsShadow::Seen LdsShadow::look_closely(const emulator::MemoryEvent& e, uint32_t
       if (seen.conflict) continue;
       if (clashes(w, epoch_, wave, e.atomic && (w & atomic_bit) != 0)) {
         seen.conflict = true;
-        seen.first = {false, true, w & wave_mask, write_op_[b], b, l};
+        seen.first = {false, w & wave_mask, write_op_[b], b, l};
       } else if (write && clashes(r, epoch_, wave, false)) {
         seen.conflict = true;
-        seen.first = {true, false, r & wave_mask, read_op_[b], b, l};
+        seen.first = {true, r & wave_mask, read_op_[b], b, l};
       }
     }
   });

@@ -15,10 +15,10 @@ class LdsShadow {
  public:
   /// An access in conflict with the one before it.
   struct Conflict {
-    bool read_before = false, write_before = false; // what the other access was
-    uint32_t wave = 0;                              // the other's
-    uint32_t op = 0;                                // the other's MicroOp::index
-    uint32_t byte = 0;                              // offset in LDS
+    bool read_before = false; // what the other access was; false: a write
+    uint32_t wave = 0;        // the other's
+    uint32_t op = 0;          // the other's MicroOp::index
+    uint32_t byte = 0;        // offset in LDS
     unsigned lane = 0;
   };
   struct Seen {
@@ -33,15 +33,10 @@ class LdsShadow {
   void barrier();
   /// Lanes beyond the end are left out. Atomics: write, and are in no conflict with each other.
   Seen access(const emulator::MemoryEvent&, uint32_t wave, uint32_t op);
-  uint32_t bytes() const { return static_cast<uint32_t>(written_.size()); }
 
  private:
-  // One access: epoch in the upper bits, so that everything older compares below; wave, and whether atomic.
-  struct Tag {
-    uint32_t who = 0; // epoch << 8 | atomic << 7 | several waves << 6 | wave
-    uint32_t op = 0;
-  };
   Seen look_closely(const emulator::MemoryEvent&, uint32_t wave, bool read, bool write) const;
+  // Who: epoch << 8 | atomic << 7 | several waves << 6 | wave. Everything of an older epoch compares below.
   uint32_t tag(uint32_t wave, bool atomic) const { return epoch_ << 8 | uint32_t{atomic} << 7 | wave; }
 
   uint32_t epoch_ = 1;

@@ -87,6 +87,14 @@ OpInfo describe(const emulator::MicroOp& op, const isa::HazardRules& rules, unsi
   return info;
 }
 
+OpInfo& OpInfos::of(const emulator::MicroOp& op, const isa::HazardRules& rules, unsigned accum_offset) {
+  if (op.index >= infos_.size()) infos_.resize(std::max<size_t>(op.index + 1, 2 * infos_.size()));
+  std::unique_ptr<OpInfo>& info = infos_[op.index];
+  if (info == nullptr || info->op != &op) [[unlikely]]
+    info = std::make_unique<OpInfo>(describe(op, rules, accum_offset));
+  return *info;
+}
+
 OpInfo describe_indexed(const OpInfo& info, uint32_t m0, unsigned rows) {
   const unsigned index = m0 & 0xff, which = m0 >> 12 & 0xf;
   const emulator::MicroOp& op = *info.op;

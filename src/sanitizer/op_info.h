@@ -6,6 +6,7 @@
 #include "program/flight_state.h"
 #include "sanitizer/units.h"
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -28,10 +29,23 @@ struct OpInfo {
   bool valu = false;   // subject to VGPR indexing
   uint8_t wait_states = 1;
 
+  bool told = false; // Collector::know
+
   // Of wait_states.h: the ways control reached it for which its hazards have been looked at.
   bool seen_straight = false;
   uint64_t seen_last = 0;
   std::vector<uint64_t> seen;
+};
+
+/// The OpInfos of a Code.
+class OpInfos {
+ public:
+  OpInfo& of(const emulator::MicroOp&, const isa::HazardRules&, unsigned accum_offset);
+  /// By MicroOp::index, of an instruction that was asked for before.
+  const OpInfo& at(uint32_t index) const { return *infos_[index]; }
+
+ private:
+  std::vector<std::unique_ptr<OpInfo>> infos_;
 };
 
 /// `accum_offset`: row of a0.

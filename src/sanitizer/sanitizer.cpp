@@ -1,5 +1,6 @@
 #include "sanitizer/sanitizer.h"
 
+#include "emulator/slots.h"
 #include "isa/codec.h"
 #include "sanitizer/collector.h"
 #include "sanitizer/watcher.h"
@@ -14,15 +15,11 @@ class Session::Impl {
       : target_(target), options_(std::move(options)), collector_(options_.workgroups) {}
 
   emulator::Observer* observer(size_t slot) {
-    const std::scoped_lock lock(mutex_);
-    if (slot >= watchers_.size()) watchers_.resize(slot + 1);
-    if (!watchers_[slot]) watchers_[slot] = std::make_unique<Watcher>(target_, options_, collector_);
-    return watchers_[slot].get();
+    return &watchers_.at(slot, [this] { return std::make_shared<Watcher>(target_, options_, collector_); });
   }
 
   Result<Defects> take() {
-    for (const auto& w : watchers_)
-      if (w) w->give_up();
+    watchers_.for_each([](Watcher& w) { w.give_up(); });
     Defects list;
     const RawDefects raw = collector_.take();
     if (raw.empty()) return list;
@@ -49,8 +46,7 @@ class Session::Impl {
   isa::Target target_;
   Options options_;
   Collector collector_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Watcher>> watchers_;
+  emulator::Slots<Watcher> watchers_;
 };
 
 Session::Session(const isa::Target& target, Options options)

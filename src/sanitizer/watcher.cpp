@@ -1,6 +1,7 @@
 #include "sanitizer/watcher.h"
 
 #include "codeobject/code_object.h"
+#include "emulator/memory_access.h"
 
 #include <fmt/format.h>
 
@@ -16,9 +17,6 @@ using isa::MemoryKind;
 using program::FlightClass;
 
 namespace {
-
-// Scalars that hold something when a wave starts, beside the SGPRs of the launch.
-constexpr std::array always_known = {emulator::slot::exec, emulator::slot::exec + 1};
 
 unsigned initial_sgprs(const emulator::Launch& launch) {
   const emulator::Launch::WaveRegisters& r = launch.registers;
@@ -80,48 +78,34 @@ void Watcher::start_wave_watch(WaveWatch& w, uint32_t number, const Workgroup& g
   w.written[0] = here == emulator::lanes ? emulator::all_lanes : (uint64_t{1} << here) - 1;
   if (w.written[0] == emulator::all_lanes) w.unknown.erase(0);
   for (unsigned s = initial_sgprs(launch); s <= emulator::slot::scc; ++s) w.unknown.insert(row_units + s);
-  for (const unsigned s : always_known) w.unknown.erase(row_units + s);
   for (unsigned s = emulator::slot::ttmp0; s < emulator::slot::m0; ++s) w.unknown.erase(row_units + s);
   const auto known_pair = [&](unsigned s) {
     w.unknown.erase(row_units + s), w.unknown.erase(row_units + s + 1);
   };
   if (!launch.target.architected_flat_scratch()) known_pair(emulator::slot::flat_scratch);
   known_pair(emulator::slot::xnack_mask);
+  known_pair(emulator::slot::exec);
 }
 
 void Watcher::workgroup_ended(Workgroup& group) {
-  collector_.workgroup_ended(group.index(), std::exchange(defects_, {}), std::move(touches_),
-                             [this](uint32_t index) {
-                               const OpInfo& info = *infos_[index];
-                               return OpPlace{info.op->instruction, pc_of(info)};
-                             });
+  collector_.workgroup_ended(group.index(), std::exchange(defects_, {}), std::move(touches_));
 }
 
 void Watcher::give_up() {
-  if (!defects_.empty()) collector_.workgroup_ended(workgroup_, std::exchange(defects_, {}), nullptr, {});
+  if (!defects_.empty()) collector_.workgroup_ended(workgroup_, std::exchange(defects_, {}), nullptr);
 }
 
 // --- instructions
 
-OpInfo& Watcher::info_of(const MicroOp& op) {
-  if (op.index >= infos_.size()) infos_.resize(std::max<size_t>(op.index + 1, 2 * infos_.size()));
-  std::unique_ptr<OpInfo>& info = infos_[op.index];
-  if (info == nullptr || info->op != &op) [[unlikely]]
-    info = std::make_unique<OpInfo>(describe(op, rules_, accum_offset_));
-  return *info;
-}
-
 void Watcher::before(Wave& wave, const MicroOp& op) {
   OpInfo& plain = info_of(op);
   WaveWatch& w = waves_[wave.number];
-  is_indexed_ = false;
-  OpInfo* info = &plain;
+  const OpInfo* info = &plain;
   if (wave.attention != 0) [[unlikely]] {
     if (plain.vector && (wave.attention & Wave::vskip) != 0) return;
     if (plain.valu && (wave.attention & Wave::vgpr_indexing) != 0) {
       indexed_ = describe_indexed(plain, wave.scalars[emulator::slot::m0], rows_);
       info = &indexed_;
-      is_indexed_ = true;
     }
   }
   if (!w.flight.free(info->touched)) check_flight(wave, w, *info);
@@ -133,7 +117,7 @@ void Watcher::before(Wave& wave, const MicroOp& op) {
   if (info->defs.meets(w.unknown)) define(wave, w, *info);
   if (options_.convergence && plain.every_lane) check_lanes(wave, plain);
   if (options_.wait_states) {
-    if (is_indexed_)
+    if (info != &plain)
       w.states.step_unknown(plain);
     else
       w.states.step(plain, rules_, target_, [&](const WaitStates::Broken& b) {
@@ -202,20 +186,20 @@ void Watcher::check_lanes(Wave& wave, const OpInfo& info) {
 // --- memory
 
 void Watcher::memory(Wave& wave, const MicroOp& op, const MemoryEvent& e) {
-  const OpInfo& info = info_of(op);
+  OpInfo& info = info_of(op);
   if (e.space == MemoryKind::Lds) {
     if (options_.lds) lds_access(wave, info, e);
   } else if (touches_ && in_shared_memory(e.space)) {
+    if (!std::exchange(info.told, true)) collector_.know(op.index, {op.instruction, pc_of(info)});
     touches_->note(e, op.index, synchronises(*op.instruction));
   }
 }
 
 void Watcher::report_lds(const Wave& wave, const OpInfo& info, const LdsShadow::Conflict& c, bool write,
                          bool possible) {
-  const OpInfo* other = infos_[c.op].get();
   RawDefect d = defect(DefectKind::LdsRace,
                        fmt::format("{}-{}", c.read_before ? "read" : "write", write ? "write" : "read"),
-                       possible, other, info, wave);
+                       possible, &infos_.at(c.op), info, wave);
   d.first_wave = c.wave;
   d.object = fmt::format("lds {:#x}", c.byte);
   d.lane = static_cast<int>(c.lane);
@@ -228,7 +212,7 @@ void Watcher::lds_access(Wave& wave, const OpInfo& info, const MemoryEvent& e) {
   const LdsShadow::Seen seen = lds_.access(e, wave.number, info.op->index);
   const bool write = e.store || e.atomic;
   if (seen.conflict) {
-    if (write && seen.first.write_before && !e.atomic)
+    if (write && !seen.first.read_before && !e.atomic)
       conflict_ = {true, seen.first, wave.lds[seen.first.byte]}; // the same again harms nobody: see after()
     else
       report_lds(wave, info, seen.first, write, false);
@@ -241,10 +225,9 @@ void Watcher::lds_access(Wave& wave, const OpInfo& info, const MemoryEvent& e) {
   }
   if (!info.op->instruction->memory.lds_dma || !e.store) return;
   uint64_t first = ~uint64_t{0}, end = 0;
-  for (uint64_t lanes = e.lanes; lanes != 0; lanes &= lanes - 1) {
-    const uint64_t at = e.addresses[std::countr_zero(lanes)];
-    first = std::min(first, at), end = std::max(end, at + e.bytes);
-  }
+  emulator::for_each_lane(e.lanes, [&](unsigned l) {
+    first = std::min(first, e.addresses[l]), end = std::max(end, e.addresses[l] + e.bytes);
+  });
   dma_.push_back({&info, wave.number, waves_[wave.number].operations, first, end});
 }
 
@@ -280,7 +263,7 @@ void Watcher::after(Wave& wave, const MicroOp& op) {
     return;
   conflict_.any = false;
   const bool same = wave.lds[conflict_.with.byte] == conflict_.before;
-  if (!same || options_.possible) report_lds(wave, info_of(op), conflict_.with, true, same);
+  report_lds(wave, info_of(op), conflict_.with, true, same);
 }
 
 // --- barriers

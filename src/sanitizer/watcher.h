@@ -52,7 +52,7 @@ class Watcher final : public emulator::Observer {
     uint8_t before = 0;
   };
 
-  OpInfo& info_of(const emulator::MicroOp&);
+  OpInfo& info_of(const emulator::MicroOp& op) { return infos_.of(op, rules_, accum_offset_); }
   void start_wave_watch(WaveWatch&, uint32_t number, const emulator::Workgroup&);
   void check_flight(emulator::Wave&, WaveWatch&, const OpInfo&);
   void check_unknown(emulator::Wave&, WaveWatch&, const OpInfo&);
@@ -77,9 +77,8 @@ class Watcher final : public emulator::Observer {
 
   uint64_t bias_ = 0;
   unsigned accum_offset_ = 256, rows_ = 512;
-  std::vector<std::unique_ptr<OpInfo>> infos_; // by MicroOp::index
-  OpInfo indexed_;                             // with VGPR indexing on
-  bool is_indexed_ = false;
+  OpInfos infos_;
+  OpInfo indexed_; // with VGPR indexing on
 
   uint64_t workgroup_ = 0;
   std::vector<WaveWatch> waves_;

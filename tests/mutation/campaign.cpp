@@ -20,13 +20,6 @@ oracle::PreparedCases of_kernel(const oracle::CaseSet& set, const std::string& k
   return cases;
 }
 
-Result<std::shared_ptr<const oracle::Subject>> build(const Bench& bench, const program::Edit& edit) {
-  ASMEVO_TRY(const auto codec, isa::Codec::borrow(bench.k0->object().target()));
-  ASMEVO_TRY(const rebuild::Built built,
-             rebuild::apply_edit(bench.k0->original(), bench.k0->program(), edit, 1, *codec));
-  return oracle::Subject::open(built.object);
-}
-
 // Built, checked and run as asmevo verify does it.
 Verdict judge_untimed(const Bench& bench, const program::Edit& edit, unsigned threads) {
   Verdict verdict;
@@ -35,7 +28,7 @@ Verdict judge_untimed(const Bench& bench, const program::Edit& edit, unsigned th
     verdict.text = why;
     return verdict;
   };
-  const auto candidate = build(bench, edit);
+  const auto candidate = build(*bench.k0, edit);
   if (!candidate) return refuse(candidate.error().message);
   const auto checked = oracle::compare_statically(*bench.k0, **candidate);
   if (!checked) return refuse(checked.error().message);
@@ -81,6 +74,12 @@ Result<Bench> open_bench(const std::string& name, const std::string& kernel, con
   return bench;
 }
 
+Result<std::shared_ptr<const oracle::Subject>> build(const oracle::Subject& k0, const program::Edit& edit) {
+  ASMEVO_TRY(const auto codec, isa::Codec::borrow(k0.object().target()));
+  ASMEVO_TRY(const rebuild::Built built, rebuild::apply_edit(k0.original(), k0.program(), edit, 1, *codec));
+  return oracle::Subject::open(built.object);
+}
+
 Verdict judge(const Bench& bench, const program::Edit& edit, unsigned threads) {
   const double start = now();
   Verdict verdict = judge_untimed(bench, edit, threads);
@@ -101,7 +100,7 @@ Result<LongRun> LongRun::make(const Bench& bench) {
 
 LongRun::Differences LongRun::try_edit(const Bench& bench, const program::Edit& edit) const {
   Differences result;
-  const auto candidate = build(bench, edit);
+  const auto candidate = build(*bench.k0, edit);
   if (!candidate) return result;
   const auto reports = oracle::verify_cases(cases_, *candidate, {.threads = 1});
   if (!reports) return {true, true, reports.error().message};

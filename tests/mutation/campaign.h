@@ -29,6 +29,9 @@ Result<Bench> open_bench(const std::string& name, const std::string& kernel,
 /// kernels/suite/<name>.<target>.co as built.
 Result<Bytes> read_suite_object(const std::string& name, const std::string& target);
 
+/// K0 with an edit.
+Result<std::shared_ptr<const oracle::Subject>> build(const oracle::Subject& k0, const program::Edit&);
+
 /// What became of one edit.
 struct Verdict {
   oracle::Outcome outcome = oracle::Outcome::Equivalent;

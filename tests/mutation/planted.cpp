@@ -1,7 +1,7 @@
 #include "mutation/planted.h"
 
 #include "base/files.h"
-#include "program/cfg.h"
+#include "mutation/campaign.h"
 #include "sanitizer/delayed_results.h"
 
 #include <algorithm>
@@ -82,13 +82,19 @@ class Planter {
   std::vector<Planted> list_;
 };
 
-Result<oracle::CaseRun> run_delayed(const oracle::PreparedCase& c,
-                                    const std::shared_ptr<const oracle::Subject>& subject, bool lds_writes) {
-  sanitizer::DelayedResults delay(c.dispatch().target, {.lds_writes = lds_writes});
+// A candidate as far as it may reasonably go.
+oracle::CaseRunOptions run_options(const oracle::PreparedCase& c) {
   oracle::CaseRunOptions options;
   options.threads = 1;
   options.workgroups = c.sample();
   options.most_instructions = 16 * c.instructions() + 1'000'000;
+  return options;
+}
+
+Result<oracle::CaseRun> run_delayed(const oracle::PreparedCase& c,
+                                    const std::shared_ptr<const oracle::Subject>& subject, bool lds_writes) {
+  sanitizer::DelayedResults delay(c.dispatch().target, {.lds_writes = lds_writes});
+  oracle::CaseRunOptions options = run_options(c);
   options.observer = delay.observers();
   auto result = oracle::run_case(c.dispatch(), subject, options);
   if (result) result->device->options().observer = {};
@@ -106,12 +112,6 @@ bool same_memory(const oracle::PreparedCase& c, const oracle::CaseRun& a, const 
       return false;
   }
   return true;
-}
-
-Result<std::shared_ptr<const oracle::Subject>> build(const oracle::Subject& k0, const program::Edit& edit) {
-  ASMEVO_TRY(const auto codec, isa::Codec::borrow(k0.object().target()));
-  ASMEVO_TRY(const rebuild::Built built, rebuild::apply_edit(k0.original(), k0.program(), edit, 1, *codec));
-  return oracle::Subject::open(built.object);
 }
 
 } // namespace
@@ -175,10 +175,7 @@ PlantedVerdict judge(const PlantedBench& bench, const Planted& planted) {
       verdict.shows = !delayed || !same_memory(c, *delayed, bench.delayed[i]);
     }
     if (verdict.by_sanitizer) continue;
-    oracle::CaseRunOptions options;
-    options.threads = 1;
-    options.workgroups = c.sample();
-    options.most_instructions = 16 * c.instructions() + 1'000'000;
+    oracle::CaseRunOptions options = run_options(c);
     options.sanitize = true;
     const auto watched = oracle::run_case(c.dispatch(), *candidate, options);
     if (!watched) continue;
