@@ -298,5 +298,42 @@ TEST_F(Run, ListsWhatIsNotImplemented) {
   expect_refused(run_asmevo({"run", launch_.string(), "--list-unimplemented"}), "launch.toml");
 }
 
+// saxpy, whose wait for both loads is taken out.
+TEST_F(Run, SanitizerFindsAMissingWaitAndDelayedResultsShowIt) {
+  const TemporaryFolder folder;
+  const std::string k0 = sample("saxpy", "gfx942").string(), k1 = (folder / "no-wait.co").string();
+  const std::string edit =
+      R"({"version": 1, "base": 0, "kernel": "saxpy", "changes": [{"first": "70", "last": "70", "text": ""}]})";
+  ASSERT_TRUE(write_file(folder / "edit.json", as_bytes(edit)));
+  ASSERT_TRUE(write_file(folder / "launch.toml", as_bytes(saxpy)));
+  const std::string launch = (folder / "launch.toml").string();
+  ASSERT_EQ(run_asmevo({"rebuild", k0, "--edit", (folder / "edit.json").string(), "-o", k1}).exit_code, 0);
+
+  const Ran clean = run_asmevo({"run", k0, "--launch", launch, "--sanitize"});
+  EXPECT_EQ(clean.exit_code, 0) << clean.out;
+  EXPECT_THAT(clean.out, HasSubstr("sanitizer: 0 defects, 0 possible\n"));
+  const Ran found = run_asmevo({"run", k1, "--launch", launch, "--sanitize"});
+  EXPECT_EQ(found.exit_code, 1);
+  EXPECT_THAT(found.out,
+              AllOf(StartsWith("saxpy: in_flight: v5 used while in flight: 'v_fmac_f32_e32 v5, s2, v4'"),
+                    HasSubstr("s_waitcnt vmcnt(0) before the second\nsanitizer: 1 defect, 0 possible\n"),
+                    EndsWith("completed\n")));
+  const auto json =
+      nlohmann::json::parse(run_asmevo({"run", k1, "--launch", launch, "--sanitize", "--json"}).out);
+  ASSERT_EQ(json["defects"].size(), 1U);
+  EXPECT_EQ(json["defects"][0]["kind"], "in_flight");
+  EXPECT_EQ(json["defects"][0]["before"]["text"], "global_load_dword v5, v[0:1], off");
+
+  // The emulator does not mind, but for a memory as slow as it may be.
+  const auto numbers = [&](const std::string& object, bool delayed) {
+    std::vector<std::string> command = {"run", object, "--launch", launch, "--json"};
+    if (delayed) command.push_back("--delay-results");
+    return nlohmann::json::parse(run_asmevo(command).out)["buffers"];
+  };
+  EXPECT_EQ(numbers(k0, false), numbers(k1, false));
+  EXPECT_EQ(numbers(k0, false), numbers(k0, true));
+  EXPECT_NE(numbers(k0, false), numbers(k1, true));
+}
+
 } // namespace
 } // namespace asmevo::testing
