@@ -17,7 +17,7 @@ unpack() {
 case $kind in
   folder) folder=$name ;;
   library)
-    library=$(ldconfig -p | awk -v name="$name" '$1 == name { print $NF; exit }')
+    library=$(ldconfig -p | awk -v name="$name" '$1 == name && !path { path = $NF } END { print path }')
     [ -n "$library" ] || { echo "$name is not installed (tools/install.sh test)"; exit 1; }
     unpack "$name" "$library" ;;
   full-library)
