@@ -28,6 +28,15 @@ struct Place {
   bool present() const { return kind != Kind::None; }
 };
 
+/// Subject to VSKIP.
+inline bool is_vector(const isa::Instruction& i) {
+  return i.family >= isa::Family::Vop1 && i.family != isa::Family::Data;
+}
+/// Subject to VGPR indexing.
+inline bool is_valu(const isa::Instruction& i) {
+  return i.family >= isa::Family::Vop1 && i.family <= isa::Family::Vop3p;
+}
+
 struct MicroOp {
   // Sources of ALU instructions are source[0..4] (Role::Src0..Src4). Memory instructions use these names:
   enum MemorySource : unsigned { address, data, data1, base, offset };

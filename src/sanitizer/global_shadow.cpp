@@ -20,14 +20,6 @@ void set_bits(std::array<uint64_t, shadow_page / 64>& bits, unsigned first, unsi
   }
 }
 
-// All lanes on, each right behind the one before: one block of bytes.
-bool in_a_row(const emulator::MemoryEvent& e) {
-  if (e.lanes != emulator::all_lanes) return false;
-  uint64_t gaps = 0, next = e.addresses[0];
-  for (unsigned l = 0; l < emulator::lanes; ++l, next += e.bytes) gaps |= e.addresses[l] ^ next;
-  return gaps == 0;
-}
-
 } // namespace
 
 void TouchedBytes::mark(unsigned offset, unsigned count, uint32_t op) {
@@ -85,7 +77,7 @@ void WorkgroupTouches::note(const emulator::MemoryEvent& e, uint32_t op, bool sy
     }
   };
   if (e.space == isa::MemoryKind::Scalar) return mark(e.addresses[0], e.bytes);
-  if (in_a_row(e)) return mark(e.addresses[0], uint64_t{e.bytes} * emulator::lanes);
+  if (e.in_a_row()) return mark(e.addresses[0], uint64_t{e.bytes} * emulator::lanes);
   emulator::for_each_lane(e.lanes, [&](unsigned l) { mark(e.addresses[l], e.bytes); });
 }
 

@@ -2,8 +2,6 @@
 
 #include "program/flight_doubt.h"
 
-#include <algorithm>
-
 namespace asmevo::sanitizer {
 
 using program::FlightClass;
@@ -17,14 +15,15 @@ bool may_count_twice(const InFlight::Operation& o) {
 } // namespace
 
 void InFlight::clear() {
-  for (auto& q : queues_) q.clear();
+  for (Queue& q : queues_) q.clear();
   pending_.clear();
 }
 
 void InFlight::collect_pending() {
   pending_.clear();
-  for (const auto& q : queues_)
-    for (const Operation& o : q) pending_ |= o.brings;
+  for (const Queue& q : queues_)
+    for (size_t i = 0; i < q.size(); ++i)
+      if (q[i].info->brings) pending_ |= q[i].info->defs;
 }
 
 InFlight::Clash InFlight::find(const OpInfo& info, uint64_t exec) const {
@@ -34,12 +33,16 @@ InFlight::Clash InFlight::find(const OpInfo& info, uint64_t exec) const {
   const std::optional<FlightClass> own =
       info.load && info.flight && program::in_order(*info.flight) ? info.flight : std::nullopt;
   for (const FlightClass c : program::flight_classes) {
-    const auto& q = queue(c);
+    const Queue& q = queue(c);
+    const auto doubtful_from = [&](size_t i) {
+      while (i < q.size() && !may_count_twice(q[i])) ++i;
+      return i < q.size();
+    };
     for (size_t i = q.size(); i-- > 0;) {
       const Operation& o = q[i];
-      if (!o.brings.meets(info.touched)) continue;
+      if (!o.info->brings || !o.info->defs.meets(info.touched)) continue;
       Clash clash;
-      (o.brings & info.touched).for_each([&](unsigned u) {
+      (o.info->defs & info.touched).for_each([&](unsigned u) {
         if (clash.operation != nullptr) return;
         const bool defined = info.defs.contains(u), used = info.uses.contains(u);
         const bool harmless = c == own && defined && (!used || info.keeps_part);
@@ -47,7 +50,7 @@ InFlight::Clash InFlight::find(const OpInfo& info, uint64_t exec) const {
             is_row(u) ? o.lanes & ((used ? read : 0) | (defined ? written : 0)) : ~uint64_t{0};
         if (harmless || lanes == 0) return;
         clash = {&o, u, c, program::in_order(c) ? static_cast<unsigned>(q.size() - 1 - i) : 0,
-                 std::any_of(q.begin() + static_cast<std::ptrdiff_t>(i), q.end(), may_count_twice)};
+                 doubtful_from(i)};
       });
       if (clash.operation != nullptr) return clash;
     }
@@ -56,15 +59,13 @@ InFlight::Clash InFlight::find(const OpInfo& info, uint64_t exec) const {
 }
 
 void InFlight::issue_in(FlightClass c, const OpInfo& info, uint64_t exec, uint64_t number) {
-  auto& q = queue(c);
-  Operation o{&info, {}, exec, number};
-  if (info.brings) o.brings = info.defs;
-  q.push_back(o);
-  if (info.brings) pending_ |= o.brings;
-  if (q.size() > program::counter_capacity(c)) { // a full counter stalls the wave
-    q.pop_front();
+  Queue& q = queue(c);
+  if (q.size() >= program::counter_capacity(c)) { // a full counter stalls the wave
+    q.drop_oldest(1);
     collect_pending();
   }
+  q.push({&info, exec, number});
+  if (info.brings) pending_ |= info.defs;
 }
 
 void InFlight::issue(const OpInfo& info, uint64_t exec, uint64_t number) {
@@ -73,20 +74,27 @@ void InFlight::issue(const OpInfo& info, uint64_t exec, uint64_t number) {
   if (*info.flight == FlightClass::Flat) issue_in(FlightClass::Scalar, info, exec, number);
 }
 
+bool InFlight::retire(FlightClass c, unsigned n) {
+  Queue& q = queue(c);
+  if (q.size() <= n || (n != 0 && !program::in_order(c))) return false;
+  q.drop_oldest(q.size() - n);
+  return true;
+}
+
 void InFlight::complete(FlightClass c, unsigned n) {
-  auto& q = queue(c);
-  if (q.size() <= n || (n != 0 && !program::in_order(c))) return;
-  q.erase(q.begin(), q.end() - static_cast<std::ptrdiff_t>(n));
-  collect_pending();
+  if (retire(c, n)) collect_pending();
 }
 
 void InFlight::wait(const isa::WaitcntFields& fields) {
-  for (const FlightClass c : program::flight_classes) complete(c, program::left_in_flight(fields, c));
+  bool any = false;
+  for (const FlightClass c : program::flight_classes) any |= retire(c, program::left_in_flight(fields, c));
+  if (any) collect_pending();
 }
 
 bool InFlight::contains(FlightClass c, uint64_t number) const {
-  for (const Operation& o : queue(c))
-    if (o.number == number) return true;
+  const Queue& q = queue(c);
+  for (size_t i = 0; i < q.size(); ++i)
+    if (q[i].number == number) return true;
   return false;
 }
 

@@ -5,7 +5,6 @@
 #include "sanitizer/op_info.h"
 
 #include <array>
-#include <deque>
 
 namespace asmevo::sanitizer {
 
@@ -13,8 +12,7 @@ class InFlight {
  public:
   struct Operation {
     const OpInfo* info = nullptr;
-    UnitSet brings;      // registers written at completion
-    uint64_t lanes = 0;  // of those that are vector registers
+    uint64_t lanes = 0;  // of the vector registers that it brings
     uint64_t number = 0; // of all the wave's operations
   };
   /// Something in flight that an instruction must not touch yet.
@@ -27,8 +25,8 @@ class InFlight {
   };
 
   void clear();
-  /// Nothing in flight brings any of these registers.
-  bool free(const UnitSet& units) const { return !pending_.meets(units); }
+  /// Registers that something in flight brings.
+  const UnitSet& pending() const { return pending_; }
   /// The first clash with an instruction that runs with these lanes on; no operation: none.
   Clash find(const OpInfo&, uint64_t exec) const;
   /// The instruction has issued. `number` counts the wave's operations.
@@ -40,12 +38,27 @@ class InFlight {
   bool contains(program::FlightClass, uint64_t number) const;
 
  private:
-  std::deque<Operation>& queue(program::FlightClass c) { return queues_[static_cast<size_t>(c)]; }
-  const std::deque<Operation>& queue(program::FlightClass c) const { return queues_[static_cast<size_t>(c)]; }
+  // The operations of one class, oldest first: no more than a counter counts.
+  class Queue {
+   public:
+    size_t size() const { return size_; }
+    const Operation& operator[](size_t i) const { return ring_[(first_ + i) % capacity]; }
+    void push(const Operation& o) { ring_[(first_ + size_++) % capacity] = o; }
+    void drop_oldest(size_t count) { first_ = (first_ + count) % capacity, size_ -= count; }
+    void clear() { size_ = 0; }
+
+   private:
+    static constexpr size_t capacity = 64;
+    std::array<Operation, capacity> ring_;
+    size_t first_ = 0, size_ = 0;
+  };
+  Queue& queue(program::FlightClass c) { return queues_[static_cast<size_t>(c)]; }
+  const Queue& queue(program::FlightClass c) const { return queues_[static_cast<size_t>(c)]; }
   void issue_in(program::FlightClass, const OpInfo&, uint64_t exec, uint64_t number);
+  bool retire(program::FlightClass, unsigned n);
   void collect_pending();
 
-  std::array<std::deque<Operation>, static_cast<size_t>(program::FlightClass::count)> queues_;
+  std::array<Queue, static_cast<size_t>(program::FlightClass::count)> queues_;
   UnitSet pending_;
 };
 

@@ -1,6 +1,9 @@
 // Who last touched each byte of a workgroup's LDS, and whether a barrier lies between. Waves of a workgroup
 // run in some order here and in another on a GPU: two accesses of different waves that no barrier divides,
 // one of them writing, are a race whatever the run made of it.
+//
+// Nearly all accesses are of whole dwords, so what is known is kept by dword, and by byte only where the
+// bytes of a dword have met with different things.
 #pragma once
 
 #include "emulator/observer.h"
@@ -35,13 +38,43 @@ class LdsShadow {
   Seen access(const emulator::MemoryEvent&, uint32_t wave, uint32_t op);
 
  private:
-  Seen look_closely(const emulator::MemoryEvent&, uint32_t wave, bool read, bool write) const;
-  // Who: epoch << 8 | atomic << 7 | several waves << 6 | wave. Everything of an older epoch compares below.
-  uint32_t tag(uint32_t wave, bool atomic) const { return epoch_ << 8 | uint32_t{atomic} << 7 | wave; }
+  // A touch: who, when and by which instruction. 0: nobody ever. Fields below the epoch leave comparisons of
+  // epochs to comparisons of touches.
+  using Touch = uint32_t;
+  // Touches by dword; where `split` is set there, by byte.
+  class Touches {
+   public:
+    void start(size_t dword_count);
+    Touch at(uint32_t byte) const;
+    /// Of a dword that is split.
+    Touch& byte(uint32_t b) { return bytes_[b]; }
+    Touch* dwords() { return dwords_.data(); }
+    const Touch* dwords() const { return dwords_.data(); }
+    void divide(uint32_t dword);
+    bool alike(uint32_t dword) const;
+    void join(uint32_t dword) { dwords_[dword] = bytes_[4 * dword]; }
+    template <class F>
+    void change_all(F);
 
-  uint32_t epoch_ = 1;
-  // By byte: `who` of the last write and read, and the instruction of each.
-  std::vector<uint32_t> written_, read_, write_op_, read_op_;
+   private:
+    std::vector<Touch> dwords_, bytes_;
+  };
+  struct Now; // an access under way
+
+  void block(const Now&, uint32_t first, Seen&);
+  void bytes(const Now&, unsigned lane, uint32_t first, uint32_t count, Seen&);
+  void look_closely(const Now&, unsigned lane, uint32_t first, uint32_t count, Seen&) const;
+  template <unsigned count>
+  bool plain(const Now&, uint32_t first);
+  uint32_t number_of(uint32_t op);
+
+  uint32_t bytes_ = 0;
+  Touch epoch_ = 1;
+  // `again_`: of the first wave other than that of `read_` which has read in the same epoch, where that says
+  // `several`: a write by the one clashes with the other.
+  Touches written_, read_, again_;
+  // Instructions that access LDS are numbered as they come: MicroOp::index by number, number + 1 by index.
+  std::vector<uint32_t> ops_, numbers_;
 };
 
 } // namespace asmevo::sanitizer

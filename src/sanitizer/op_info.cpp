@@ -50,10 +50,6 @@ void drop_unread_halves(const Instruction& i, unsigned accum_offset, UnitSet& us
   });
 }
 
-bool is_vector(const Instruction& i) {
-  return i.family >= isa::Family::Vop1 && i.family != isa::Family::Data;
-}
-
 } // namespace
 
 std::string unit_name(unsigned unit, unsigned accum_offset) {
@@ -81,18 +77,17 @@ OpInfo describe(const emulator::MicroOp& op, const isa::HazardRules& rules, unsi
   if (info.waits) info.wait = isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
   info.every_lane = i.cross_lane || i.writes_all_lanes;
   info.defines_every_lane = i.writes_all_lanes;
-  info.vector = is_vector(i);
-  info.valu = i.family >= isa::Family::Vop1 && i.family <= isa::Family::Vop3p;
+  info.vector = emulator::is_vector(i);
+  info.valu = emulator::is_valu(i);
   info.wait_states = static_cast<uint8_t>(std::min(isa::wait_states(i), 255U));
+  info.simple = !info.flight && !info.waits && !info.every_lane && i.issue != isa::IssueClass::Barrier;
   return info;
 }
 
-OpInfo& OpInfos::of(const emulator::MicroOp& op, const isa::HazardRules& rules, unsigned accum_offset) {
+OpInfo& OpInfos::make(const emulator::MicroOp& op, const isa::HazardRules& rules, unsigned accum_offset) {
   if (op.index >= infos_.size()) infos_.resize(std::max<size_t>(op.index + 1, 2 * infos_.size()));
-  std::unique_ptr<OpInfo>& info = infos_[op.index];
-  if (info == nullptr || info->op != &op) [[unlikely]]
-    info = std::make_unique<OpInfo>(describe(op, rules, accum_offset));
-  return *info;
+  infos_[op.index] = std::make_unique<OpInfo>(describe(op, rules, accum_offset));
+  return *infos_[op.index];
 }
 
 OpInfo describe_indexed(const OpInfo& info, uint32_t m0, unsigned rows) {

@@ -14,7 +14,13 @@ namespace asmevo::sanitizer {
 
 struct OpInfo {
   const emulator::MicroOp* op = nullptr;
-  UnitSet uses, defs, touched;
+  // What is asked each time stands together; the rest is for when there is something to be asked about.
+  uint8_t wait_states = 1;
+  bool simple = false;        // no wait, no barrier, nothing asynchronous, no lanes beyond EXEC
+  bool seen_straight = false; // see `seen`
+  uint64_t seen_last = 0;
+  UnitSet touched; // uses and defs
+  UnitSet uses, defs;
   isa::HazardTraits hazards;
 
   std::optional<program::FlightClass> flight; // the queue it is in when it has issued
@@ -27,24 +33,28 @@ struct OpInfo {
   bool defines_every_lane = false;
   bool vector = false; // skipped by VSKIP
   bool valu = false;   // subject to VGPR indexing
-  uint8_t wait_states = 1;
+  bool told = false;   // Collector::know
 
-  bool told = false; // Collector::know
-
-  // Of wait_states.h: the ways control reached it for which its hazards have been looked at.
-  bool seen_straight = false;
-  uint64_t seen_last = 0;
+  // Of wait_states.h: the ways control reached it for which its hazards have been looked at (the last one,
+  // and whether it was without a jump, apart).
   std::vector<uint64_t> seen;
 };
 
 /// The OpInfos of a Code.
 class OpInfos {
  public:
-  OpInfo& of(const emulator::MicroOp&, const isa::HazardRules&, unsigned accum_offset);
+  OpInfo& of(const emulator::MicroOp& op, const isa::HazardRules& rules, unsigned accum_offset) {
+    if (op.index < infos_.size()) [[likely]]
+      if (OpInfo* const info = infos_[op.index].get(); info != nullptr && info->op == &op) [[likely]]
+        return *info;
+    return make(op, rules, accum_offset);
+  }
   /// By MicroOp::index, of an instruction that was asked for before.
   const OpInfo& at(uint32_t index) const { return *infos_[index]; }
 
  private:
+  OpInfo& make(const emulator::MicroOp&, const isa::HazardRules&, unsigned accum_offset);
+
   std::vector<std::unique_ptr<OpInfo>> infos_;
 };
 

@@ -34,6 +34,12 @@ struct alignas(32) UnitSet {
     for (size_t i = 0; i < word_count; ++i) any |= words[i] & o.words[i];
     return any != 0;
   }
+  /// With one of the two.
+  bool meets_either(const UnitSet& a, const UnitSet& b) const {
+    uint64_t any = 0;
+    for (size_t i = 0; i < word_count; ++i) any |= words[i] & (a.words[i] | b.words[i]);
+    return any != 0;
+  }
   UnitSet& operator|=(const UnitSet& o) {
     for (size_t i = 0; i < word_count; ++i) words[i] |= o.words[i];
     return *this;

@@ -19,20 +19,31 @@ void WaitStates::clear() {
   executed_ = states_ = jump_count_ = next_pc_ = way_ = way_until_ = 0;
 }
 
-// The jumps among the last instructions as one number; 0: none.
-uint64_t WaitStates::way(uint64_t pc) {
-  const bool jumped = executed_ != 0 && pc != next_pc_;
-  if (jumped) jumps_[jump_count_++ % depth] = {executed_, mix(next_pc_, pc)};
-  if (!jumped && executed_ < way_until_) return way_;
-  way_ = way_until_ = 0;
+void WaitStates::find_way(uint64_t pc) {
+  if (executed_ != 0 && pc != next_pc_) jumps_[jump_count_++ % depth] = {executed_, mix(next_pc_, pc)};
+  way_ = 0;
+  way_until_ = ~uint64_t{0};
   for (uint64_t n = std::min<uint64_t>(jump_count_, depth); n-- > 0;) {
     const Jump& j = jumps_[(jump_count_ - 1 - n) % depth];
     const uint64_t end = j.instruction + isa::max_hazard_wait_states;
     if (end <= executed_) continue;
-    if (way_until_ == 0) way_until_ = end; // the first to drop out
+    way_until_ = std::min(way_until_, end); // the first to drop out
     way_ = mix(way_ + 1, j.key);
   }
-  return way_;
+}
+
+// Whether it has been looked at for this way; if not, it is from now on.
+bool WaitStates::been_here(OpInfo& info) const {
+  if (way_ == 0) {
+    // The first instructions of a wave have fewer before them than others that come straight.
+    if (executed_ >= isa::max_hazard_wait_states) info.seen_straight = true;
+    return false;
+  }
+  info.seen_last = way_;
+  if (std::ranges::find(info.seen, way_) != info.seen.end()) return true;
+  constexpr size_t most = 64; // beyond: looked at again each time
+  if (info.seen.size() < most) info.seen.push_back(way_);
+  return false;
 }
 
 isa::Hazard WaitStates::across_dgemm(const Recent& first, unsigned since, const OpInfo& second,
@@ -65,7 +76,7 @@ bool WaitStates::written_since(const Recent& first, const isa::RegRange& accumul
   });
 }
 
-void WaitStates::look(OpInfo& second, const isa::HazardRules& rules, const isa::Target& target,
+void WaitStates::look(const OpInfo& second, const isa::HazardRules& rules, const isa::Target& target,
                       const Report& report) const {
   for (uint64_t n = 1; n <= std::min<uint64_t>(executed_, depth); ++n) {
     const Recent& first = recent_[(executed_ - n) % depth];
@@ -86,38 +97,6 @@ void WaitStates::look(OpInfo& second, const isa::HazardRules& rules, const isa::
     else if (contested.wait_states > since)
       report({first.info, contested, contested.wait_states - since, true});
   }
-}
-
-void WaitStates::push(const OpInfo& info, bool known) {
-  recent_[executed_ % depth] = {known ? &info : nullptr, states_};
-  ++executed_;
-  states_ += info.wait_states;
-  next_pc_ = info.op->pc + info.op->dwords * 4U;
-}
-
-void WaitStates::step(OpInfo& info, const isa::HazardRules& rules, const isa::Target& target,
-                      const Report& report) {
-  const uint64_t way_here = way(info.op->pc);
-  if (way_here == 0) {
-    if (!info.seen_straight) {
-      // The first instructions of a wave have fewer before them than others that come straight.
-      if (executed_ >= isa::max_hazard_wait_states) info.seen_straight = true;
-      look(info, rules, target, report);
-    }
-  } else if (way_here != info.seen_last) {
-    info.seen_last = way_here;
-    if (std::ranges::find(info.seen, way_here) == info.seen.end()) {
-      constexpr size_t most = 64; // beyond: looked at again each time
-      if (info.seen.size() < most) info.seen.push_back(way_here);
-      look(info, rules, target, report);
-    }
-  }
-  push(info, true);
-}
-
-void WaitStates::step_unknown(const OpInfo& info) {
-  way(info.op->pc);
-  push(info, false);
 }
 
 } // namespace asmevo::sanitizer

@@ -23,10 +23,24 @@ class WaitStates {
   using Report = std::function<void(const Broken&)>;
 
   void clear();
-  /// The wave is about to execute the instruction. `report` is called for each rule it breaks.
-  void step(OpInfo&, const isa::HazardRules&, const isa::Target&, const Report& report);
-  /// Executed, but by other registers than it names (VGPR indexing): nothing is known of it.
-  void step_unknown(const OpInfo&);
+  /// The wave is about to execute the instruction. False: control has come to it on a new way, and look() is
+  /// called for.
+  bool arrive(OpInfo& info) {
+    if (info.op->pc != next_pc_ || executed_ >= way_until_) [[unlikely]]
+      find_way(info.op->pc);
+    if (way_ == 0 ? info.seen_straight : info.seen_last == way_) [[likely]]
+      return true;
+    return been_here(info);
+  }
+  /// `report` is called for each rule that it breaks.
+  void look(const OpInfo&, const isa::HazardRules&, const isa::Target&, const Report& report) const;
+  /// `known`: false where it goes by other registers than it names (VGPR indexing): nothing is known of it.
+  void execute(const OpInfo& info, bool known = true) {
+    recent_[executed_ % depth] = {known ? &info : nullptr, states_};
+    ++executed_;
+    states_ += info.wait_states;
+    next_pc_ = info.op->pc + info.op->dwords * 4U;
+  }
 
  private:
   static constexpr size_t depth = 32; // a power of two beyond isa::max_hazard_wait_states
@@ -38,17 +52,17 @@ class WaitStates {
     uint64_t instruction = 0; // how many were executed before the target
     uint64_t key = 0;         // of where it came from and went
   };
-  uint64_t way(uint64_t pc);
-  void look(OpInfo&, const isa::HazardRules&, const isa::Target&, const Report&) const;
+  void find_way(uint64_t pc);
+  bool been_here(OpInfo&) const;
   isa::Hazard across_dgemm(const Recent& first, unsigned since, const OpInfo& second,
                            const isa::HazardRules&) const;
   bool written_since(const Recent& first, const isa::RegRange& accumulator) const;
-  void push(const OpInfo&, bool known);
-
   std::array<Recent, depth> recent_{};
   std::array<Jump, depth> jumps_{};
   uint64_t executed_ = 0, states_ = 0, jump_count_ = 0;
-  uint64_t next_pc_ = 0, way_ = 0, way_until_ = 0;
+  uint64_t next_pc_ = 0;
+  // The jumps among the last instructions as one number; 0: none. It holds until so many are executed.
+  uint64_t way_ = 0, way_until_ = 0;
 };
 
 } // namespace asmevo::sanitizer

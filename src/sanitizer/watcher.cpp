@@ -1,6 +1,7 @@
 #include "sanitizer/watcher.h"
 
 #include "codeobject/code_object.h"
+#include "emulator/interpreter_loop.h"
 #include "emulator/memory_access.h"
 
 #include <fmt/format.h>
@@ -97,9 +98,23 @@ void Watcher::give_up() {
 
 // --- instructions
 
+uint64_t Watcher::run(Wave& wave, emulator::Code& code, uint64_t budget) {
+  return emulator::run_loop(wave, code, budget, *this);
+}
+
+// Most instructions compute registers from registers that nothing is odd about.
 void Watcher::before(Wave& wave, const MicroOp& op) {
-  OpInfo& plain = info_of(op);
+  OpInfo& info = info_of(op);
   WaveWatch& w = waves_[wave.number];
+  if (info.simple && wave.attention == 0 && !info.touched.meets_either(w.flight.pending(), w.unknown))
+      [[likely]] {
+    if (!w.states.arrive(info)) check_wait_states(wave, w, info);
+    return w.states.execute(info);
+  }
+  look_at(wave, w, info);
+}
+
+void Watcher::look_at(Wave& wave, WaveWatch& w, OpInfo& plain) {
   const OpInfo* info = &plain;
   if (wave.attention != 0) [[unlikely]] {
     if (plain.vector && (wave.attention & Wave::vskip) != 0) return;
@@ -108,28 +123,32 @@ void Watcher::before(Wave& wave, const MicroOp& op) {
       info = &indexed_;
     }
   }
-  if (!w.flight.free(info->touched)) check_flight(wave, w, *info);
+  if (info->touched.meets(w.flight.pending())) check_flight(wave, w, *info);
   if (info->waits) {
     w.flight.wait(info->wait);
     if (!dma_.empty()) retire_dma(wave.number, w.flight);
   }
-  if (info->uses.meets(w.unknown)) check_unknown(wave, w, *info);
-  if (info->defs.meets(w.unknown)) define(wave, w, *info);
-  if (options_.convergence && plain.every_lane) check_lanes(wave, plain);
-  if (options_.wait_states) {
-    if (info != &plain)
-      w.states.step_unknown(plain);
-    else
-      w.states.step(plain, rules_, target_, [&](const WaitStates::Broken& b) {
-        RawDefect d = defect(DefectKind::WaitStates, std::string(isa::name(b.hazard.rule)), b.possible,
-                             b.first, plain, wave);
-        d.object = b.hazard.object.count == 0 ? "hardware register" : isa::name(b.hazard.object);
-        d.fix = nops(b.missing);
-        add(std::move(d));
-      });
+  if (info->touched.meets(w.unknown)) {
+    if (info->uses.meets(w.unknown)) check_unknown(wave, w, *info);
+    define(wave, w, *info);
   }
+  if (options_.convergence && plain.every_lane) check_lanes(wave, plain);
+  const bool known = info == &plain;
+  if (!w.states.arrive(plain) && known) check_wait_states(wave, w, plain);
+  w.states.execute(plain, known);
   if (plain.op->instruction->issue == isa::IssueClass::Barrier) w.at_barrier = &plain;
   if (plain.flight) w.flight.issue(plain, wave.exec(), ++w.operations);
+}
+
+void Watcher::check_wait_states(const Wave& wave, WaveWatch& w, OpInfo& info) {
+  w.states.look(info, rules_, target_, [&](const WaitStates::Broken& b) {
+    if (!options_.wait_states) return;
+    RawDefect d = defect(DefectKind::WaitStates, std::string(isa::name(b.hazard.rule)), b.possible, b.first,
+                         info, wave);
+    d.object = b.hazard.object.count == 0 ? "hardware register" : isa::name(b.hazard.object);
+    d.fix = nops(b.missing);
+    add(std::move(d));
+  });
 }
 
 void Watcher::check_flight(Wave& wave, WaveWatch& w, const OpInfo& info) {

@@ -21,6 +21,7 @@ class Watcher final : public emulator::Observer {
 
   void workgroup_started(emulator::Workgroup&) override;
   void workgroup_ended(emulator::Workgroup&) override;
+  uint64_t run(emulator::Wave&, emulator::Code&, uint64_t budget) override;
   void before(emulator::Wave&, const emulator::MicroOp&) override;
   void memory(emulator::Wave&, const emulator::MicroOp&, const emulator::MemoryEvent&) override;
   void after(emulator::Wave&, const emulator::MicroOp&) override;
@@ -54,6 +55,8 @@ class Watcher final : public emulator::Observer {
 
   OpInfo& info_of(const emulator::MicroOp& op) { return infos_.of(op, rules_, accum_offset_); }
   void start_wave_watch(WaveWatch&, uint32_t number, const emulator::Workgroup&);
+  void look_at(emulator::Wave&, WaveWatch&, OpInfo&);
+  void check_wait_states(const emulator::Wave&, WaveWatch&, OpInfo&);
   void check_flight(emulator::Wave&, WaveWatch&, const OpInfo&);
   void check_unknown(emulator::Wave&, WaveWatch&, const OpInfo&);
   void define(const emulator::Wave&, WaveWatch&, const OpInfo&);

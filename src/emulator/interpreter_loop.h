@@ -1,0 +1,55 @@
+// The loop that runs a wave. A template over who watches, so that nobody costs nothing, and an observer that
+// is asked about every instruction can have the loop compiled for itself (Observer::run) and is then called
+// without going through its table of virtual functions.
+#pragma once
+
+#include "emulator/code.h"
+#include "emulator/observer.h"
+#include "emulator/wave.h"
+
+#include <type_traits>
+
+namespace asmevo::emulator {
+
+/// The pc is nowhere in the code: stops the wave with the fault that says so.
+void fail_fetch(Wave&, const Code&);
+/// Runs a vector instruction while VSKIP or VGPR indexing may be on. False: it is skipped.
+bool run_attended(Wave&, const MicroOp&);
+/// What `attention` asks for. True: stop running this wave for now.
+bool attend(Wave&);
+
+/// Nobody watches.
+struct Unwatched {};
+
+template <class Watch>
+uint64_t run_loop(Wave& wave, Code& code, uint64_t budget, Watch& watch) {
+  constexpr bool watched = !std::is_same_v<Watch, Unwatched>;
+  const MxcsrScope mode(wave.mode.csr32());
+  uint64_t nobody[32];
+  uint64_t* const counts = wave.counts != nullptr ? wave.counts : nobody;
+  // Counted in the wave, where s_memtime sees it.
+  const uint64_t first = wave.instructions;
+  while (wave.instructions - first < budget) {
+    const MicroOp* const op = code.at(wave.pc);
+    if (op == nullptr) [[unlikely]] {
+      fail_fetch(wave, code);
+      break;
+    }
+    ++counts[static_cast<size_t>(op->family)];
+    wave.pc = op->pc + op->dwords * 4U;
+    if constexpr (watched) watch.before(wave, *op);
+    bool ran = true;
+    if (wave.attention != 0 && is_vector(*op->instruction)) [[unlikely]]
+      ran = run_attended(wave, *op);
+    else
+      op->run(wave, *op);
+    if constexpr (watched)
+      if (ran) watch.after(wave, *op);
+    ++wave.instructions;
+    if (wave.attention != 0 && attend(wave)) [[unlikely]]
+      break;
+  }
+  return wave.instructions - first;
+}
+
+} // namespace asmevo::emulator
