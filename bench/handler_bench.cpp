@@ -2,6 +2,8 @@
 // a CPU with AVX-512 needs for it, by code that knows the registers and that all lanes are on.
 #include "one_instruction.h"
 
+#include <fmt/format.h>
+
 #include <immintrin.h>
 
 namespace {
@@ -40,6 +42,29 @@ INSTRUCTION("gfx942", "s_waitcnt vmcnt(0)", kNanosecond);
 BENCHMARK_CAPTURE(run_instruction, v_add_f32_half_the_lanes, "gfx942", "v_add_f32_e32 v1, v2, v3",
                   0x5555555555555555)
     ->Unit(benchmark::kNanosecond);
+
+// What it takes to get from one instruction to the next: the interpreter's loop over s_nop, whose handler
+// does nothing.
+void dispatch(benchmark::State& state) {
+  using namespace asmevo;
+  std::string body = "s_mov_b32 s0, 1000\n";
+  for (unsigned n = 0; n < 60; ++n) body += "s_nop 0\n";
+  constexpr int back = -(60 + 3); // the branch counts from the instruction behind it
+  body += fmt::format("s_sub_u32 s0, s0, 1\ns_cmp_lg_u32 s0, 0\ns_cbranch_scc1 {}", back & 0xffff);
+  auto snippet = emulator::conformance::Snippet::assemble(*isa::Target::from_id("gfx942"), body);
+  if (!snippet) return state.SkipWithError(snippet.error().message.c_str());
+  const uint64_t start = snippet->wave().pc;
+  uint64_t instructions = 0;
+  for (auto _ : state) {
+    snippet->wave().pc = start;
+    snippet->wave().instructions = 0;
+    snippet->run(~uint64_t{0} >> 1);
+    instructions += snippet->wave().instructions;
+  }
+  state.counters["a_instruction"] = benchmark::Counter(
+      static_cast<double>(instructions), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(dispatch)->Unit(benchmark::kMicrosecond);
 
 template <class F>
 void limit(benchmark::State& state, F row_of) {
