@@ -23,9 +23,10 @@ class Code {
   Code(ByteSpan text, uint64_t address, const RegisterLayout& layout, std::shared_ptr<isa::Codec> codec);
 
   /// The instruction at `pc`, or null outside the code or off a dword boundary.
-  const MicroOp* at(uint64_t pc) {
-    const uint64_t index = (pc - address_) / 4;
-    if (index >= ops_.size() || (pc & 3) != 0) [[unlikely]]
+  const MicroOp* at(uint64_t pc) { return (pc & 3) != 0 ? nullptr : at_index((pc - address_) / 4); }
+  /// The same by MicroOp::index; null beyond the end.
+  const MicroOp* at_index(uint64_t index) {
+    if (index >= ops_.size()) [[unlikely]]
       return nullptr;
     const MicroOp* op = ops_[index].load(std::memory_order_acquire);
     return op != nullptr ? op : translate_at(index);

@@ -29,14 +29,15 @@ uint64_t run_loop(Wave& wave, Code& code, uint64_t budget, Watch& watch) {
   uint64_t* const counts = wave.counts != nullptr ? wave.counts : nobody;
   // Counted in the wave, where s_memtime sees it.
   const uint64_t first = wave.instructions;
+  const MicroOp* op = code.at(wave.pc);
   while (wave.instructions - first < budget) {
-    const MicroOp* const op = code.at(wave.pc);
     if (op == nullptr) [[unlikely]] {
       fail_fetch(wave, code);
       break;
     }
     ++counts[static_cast<size_t>(op->family)];
-    wave.pc = op->pc + op->dwords * 4U;
+    const uint64_t behind = op->pc + op->dwords * 4U;
+    wave.pc = behind;
     if constexpr (watched) watch.before(wave, *op);
     bool ran = true;
     if (wave.attention != 0 && is_vector(*op->instruction)) [[unlikely]]
@@ -48,6 +49,8 @@ uint64_t run_loop(Wave& wave, Code& code, uint64_t budget, Watch& watch) {
     ++wave.instructions;
     if (wave.attention != 0 && attend(wave)) [[unlikely]]
       break;
+    // The usual next one is found without waiting for the pc to come back from memory.
+    op = wave.pc == behind ? code.at_index(op->index + op->dwords) : code.at(wave.pc);
   }
   return wave.instructions - first;
 }

@@ -30,6 +30,7 @@ class Snippet {
   void run(uint64_t limit = 100000);
 
   Wave& wave() { return *wave_; }
+  Code& code() { return *code_; }
   AddressSpace& memory() { return *memory_; }
   std::vector<uint8_t>& lds() { return lds_; }
   DispatchContext& dispatch() { return *dispatch_; }
