@@ -1,6 +1,9 @@
 // AITer's production kernels on the emulator against their references. The objects are looked for in
 // $ASMEVO_AITER_DIR, AITer's folder hsa/; without it there is nothing to run.
+#include "oracle/subject.h"
+#include "program/static_check.h"
 #include "reference/aiter.h"
+#include "sanitizer/sanitizer.h"
 #include "suite/suite_fixture.h"
 
 #include <algorithm>
@@ -128,6 +131,58 @@ class AiterOrder : public Aiter {};
 TEST_P(AiterOrder, MattersOnlyIfWavesRace) {
   ASSERT_NE(run_, nullptr);
   EXPECT_EQ(depends_on_order(), GetParam().kernel->races);
+}
+
+/// What the static check finds in an object without running it: rule and the text of both instructions.
+std::set<std::string> static_findings(const std::string& object) {
+  std::set<std::string> list;
+  const Result<Bytes> bytes = read_file(object);
+  const auto subject =
+      bytes ? oracle::Subject::open(*bytes) : Result<std::shared_ptr<const oracle::Subject>>();
+  if (!subject || !*subject) return list;
+  const program::Program& program = (*subject)->program();
+  const auto text = [&](program::Index i) { return program::print(program, i, (*subject)->codec()); };
+  for (const program::Function& function : program.functions)
+    for (const program::Finding& f :
+         program::check(program, function, program::Cfg::build(program, function), {}))
+      if (f.producer != program::no_index)
+        list.insert(f.rule + " | " + text(f.producer) + " | " + text(f.consumer));
+  return list;
+}
+
+// docs/static-check.md and docs/production-kernels.md say what of AITer is wrong. The sanitizer must find the
+// races, and of waits and wait states nothing that the static check, by other means, has not found.
+TEST_P(AiterOrder, TheSanitizerFindsItsRacesAndNothingUnknown) {
+  ASSERT_NE(run_, nullptr);
+  const AiterKernel& kernel = *GetParam().kernel;
+  const std::string object = folder_ + "/" + kernel.object;
+  SuiteRun watched({kernel.name, object, launch_file(kernel.launch)}, GetParam().shape, "gfx942");
+  ASSERT_TRUE(watched.load());
+  sanitizer::Session session(*isa::Target::from_id("gfx942"));
+  watched.options().seed = kernel.races ? emulator::waves_abreast : 0;
+  watched.options().observer = session.observers();
+  const Status completed = watched.run();
+  ASSERT_TRUE(completed) << completed.error().message;
+  const Result<sanitizer::Defects> defects = session.take();
+  ASSERT_TRUE(defects);
+  const std::set<std::string> known = static_findings(object);
+  std::map<sanitizer::DefectKind, size_t> count;
+  std::map<std::string, size_t> possible;
+  for (const sanitizer::Defect& d : *defects) {
+    if (d.possible) {
+      ++possible[fmt::format("possible_{}_{}", name(d.kind), d.rule)];
+      continue;
+    }
+    ++count[d.kind];
+    if (d.kind == sanitizer::DefectKind::InFlight || d.kind == sanitizer::DefectKind::WaitStates) {
+      EXPECT_TRUE(known.contains(d.rule + " | " + d.first.text + " | " + d.second.text)) << d.message();
+    } else {
+      EXPECT_TRUE(d.kind == sanitizer::DefectKind::LdsRace && kernel.races) << d.message();
+    }
+  }
+  EXPECT_EQ(count.contains(sanitizer::DefectKind::LdsRace), kernel.races);
+  for (const auto& [kind, times] : count) RecordProperty(std::string(name(kind)), std::to_string(times));
+  for (const auto& [what, times] : possible) RecordProperty(what, std::to_string(times));
 }
 
 std::string launch_name(const ::testing::TestParamInfo<AiterLaunch>& test) {

@@ -127,20 +127,23 @@ std::vector<Planted> planted_defects(const oracle::Subject& k0, const std::strin
 }
 
 Result<PlantedBench> open_planted(const std::string& object, const std::string& launch,
-                                  const std::string& kernel) {
+                                  const std::string& kernel, const std::vector<std::string>& shapes) {
   PlantedBench bench;
-  bench.kernel = kernel;
   ASMEVO_TRY(Bytes bytes, read_file(object));
   ASMEVO_TRY(bench.k0, oracle::Subject::open(std::move(bytes)));
+  bench.kernel = kernel.empty() ? bench.k0->object().kernels().front().name : kernel;
   ASMEVO_TRY(const oracle::LaunchSpec spec, oracle::LaunchSpec::read(launch));
   oracle::CaseSetOptions options;
   options.as_given = true;
   options.seeds = 1;
   options.prepare.schedules = 2;
-  ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(spec, bench.k0, options));
-  for (const auto& c : set.cases)
-    if (c->dispatch().kernel == kernel && c->sanitized()) bench.cases.push_back(c);
-  if (bench.cases.empty()) return bad_input("{}: launches no kernel '{}'", launch, kernel);
+  for (const std::string& shape : shapes.empty() ? std::vector<std::string>{""} : shapes) {
+    options.shape = shape;
+    ASMEVO_TRY(const oracle::CaseSet set, oracle::make_case_set(spec, bench.k0, options));
+    for (const auto& c : set.cases)
+      if (c->dispatch().kernel == bench.kernel && c->sanitized()) bench.cases.push_back(c);
+  }
+  if (bench.cases.empty()) return bad_input("{}: launches no kernel '{}'", launch, bench.kernel);
   for (const bool lds_writes : {true, false}) {
     bench.lds_writes = lds_writes;
     bench.same_delayed = true;

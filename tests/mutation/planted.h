@@ -22,8 +22,8 @@ struct Planted {
 /// All there are in a kernel, in the order of its code.
 std::vector<Planted> planted_defects(const oracle::Subject& k0, const std::string& kernel);
 
-/// A kernel with the few cases that defects are looked for in: as its launch file gives them, search and full
-/// shapes apart.
+/// A kernel with the few cases that defects are looked for in: as its launch file gives them, those shapes,
+/// or all but search and full ones.
 struct PlantedBench {
   std::string kernel;
   std::shared_ptr<const oracle::Subject> k0;
@@ -34,8 +34,9 @@ struct PlantedBench {
   bool same_delayed = true;   // K0 leaves the same when its results are delayed (LDS writes aside)
   sanitizer::Defects defects; // K0's own, of all cases
 };
+/// `kernel` empty: the object's only one.
 Result<PlantedBench> open_planted(const std::string& object, const std::string& launch,
-                                  const std::string& kernel);
+                                  const std::string& kernel, const std::vector<std::string>& shapes = {});
 
 struct PlantedVerdict {
   bool built = true;
