@@ -205,6 +205,12 @@ struct Instruction {
       if (u.overlaps(r)) return true;
     return false;
   }
+  /// As a source: not only to keep part of it (partial_def).
+  bool reads_as_source(const RegRange& r) const {
+    for (const Operand& o : operands)
+      if (o.is_use && !o.is_def && o.kind == Operand::Kind::Register && o.reg.overlaps(r)) return true;
+    return false;
+  }
   bool writes(const RegRange& r) const {
     for (const RegRange& d : defs)
       if (d.overlaps(r)) return true;

@@ -38,8 +38,11 @@ class SizeSolver {
 
   Status solve(const std::string& name, const Expression& e, unsigned depth) {
     if (done_.contains(name)) return {};
-    if (!open_.insert(name).second || depth > most_depth)
+    if (!open_.insert(name).second)
       return bad_input("{}: size '{}' depends on itself", spec_.place(e.line), name);
+    if (depth > most_depth)
+      return bad_input("{}: size '{}' is needed through more than {} others", spec_.place(e.line), name,
+                       most_depth);
     for (const std::string& word : words(e.text))
       if (const auto needed = texts_.find(word); needed != texts_.end())
         ASMEVO_CHECK(solve(word, needed->second, depth + 1));

@@ -116,7 +116,7 @@ class WaitCheck {
 
   // A load of half a register keeps the other half, which an earlier load of the same queue may still bring.
   static bool merges_in_order(const Instruction& i, const RegRange& use) {
-    return i.partial_def && std::ranges::find(i.defs, use) != i.defs.end();
+    return i.partial_def && std::ranges::find(i.defs, use) != i.defs.end() && !i.reads_as_source(use);
   }
 
   // `harmless`: the queue in which the instruction's own result comes later anyway.

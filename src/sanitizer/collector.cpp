@@ -61,6 +61,12 @@ RawDefects Collector::take() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [at, touches] : waiting_) add_touches(*touches);
   waiting_.clear();
+  // What is certain somewhere need not be called possible elsewhere.
+  std::erase_if(defects_, [&](const auto& entry) {
+    RawDefect::Key certain = entry.first;
+    certain.possible = false;
+    return entry.first.possible && defects_.contains(certain);
+  });
   return std::exchange(defects_, {});
 }
 

@@ -23,7 +23,9 @@ std::string_view name(DefectKind kind) {
 namespace {
 
 std::string place_of(const Defect& d) {
-  const bool workgroups = d.kind == DefectKind::GlobalRace, waves = d.kind == DefectKind::LdsRace;
+  const bool workgroups = d.kind == DefectKind::GlobalRace;
+  const bool waves =
+      d.kind == DefectKind::LdsRace || (d.kind == DefectKind::InFlight && d.first.wave != d.second.wave);
   std::string place = fmt::format("workgroup {}, wave {}", d.second.workgroup, d.second.wave);
   if (d.lane >= 0) place += fmt::format(", lane {}", d.lane);
   if (workgroups && d.first.present()) place += fmt::format(", against workgroup {}", d.first.workgroup);

@@ -24,7 +24,7 @@ namespace {
 // The bits of a register that a load writes.
 uint32_t loaded_bits(const isa::Instruction& i) {
   if (!i.partial_def) return ~uint32_t{0};
-  return i.base_mnemonic.ends_with("_d16_hi") ? 0xffff0000U : 0x0000ffffU;
+  return i.base_mnemonic.find("_d16_hi") != std::string_view::npos ? 0xffff0000U : 0x0000ffffU;
 }
 
 struct PendingRow {
@@ -49,6 +49,7 @@ struct Operation {
   std::vector<PendingRow> rows;
   std::vector<PendingScalar> scalars;
   std::vector<PendingBytes> memory;
+  bool vector_half = false, lds_half = false; // FLAT: which of its two counters have been waited for
 };
 
 class Slot final : public emulator::Observer {
@@ -65,12 +66,13 @@ class Slot final : public emulator::Observer {
 
   void before(Wave& wave, const MicroOp& op) override {
     const OpInfo& info = infos_.of(op, rules_, accum_offset_);
-    if (info.waits)
-      for (const FlightClass c : program::flight_classes)
-        complete(wave, c, program::left_in_flight(info.wait, c));
+    if (info.waits) wait(wave, info.wait);
     if (!info.flight) return;
     // What the wave itself does in memory it does in order.
-    if (*info.flight != FlightClass::Scalar) write_memory(wave, *info.flight);
+    if (*info.flight != FlightClass::Scalar) {
+      write_memory(wave, *info.flight);
+      write_memory(wave, FlightClass::Flat);
+    }
     if (*info.flight == FlightClass::Flat) {
       write_memory(wave, FlightClass::Vmem);
       write_memory(wave, FlightClass::Lds);
@@ -162,6 +164,16 @@ class Slot final : public emulator::Observer {
           value = (value & ~r.bits) | (r.value.lane[l] & r.bits);
         });
     }
+  }
+
+  void wait(Wave& wave, const isa::WaitcntFields& fields) {
+    for (const FlightClass c : {FlightClass::Vmem, FlightClass::Lds, FlightClass::Scalar})
+      complete(wave, c, program::left_in_flight(fields, c));
+    // Only both counters at 0 prove that a FLAT operation is complete.
+    auto& flat = queues(wave)[static_cast<size_t>(FlightClass::Flat)];
+    for (Operation& o : flat) o.vector_half |= fields.vmcnt == 0, o.lds_half |= fields.lgkmcnt == 0;
+    while (!flat.empty() && flat.front().vector_half && flat.front().lds_half)
+      finish(wave, FlightClass::Flat, 1);
   }
 
   void complete(Wave& wave, FlightClass c, unsigned n) {

@@ -23,15 +23,24 @@ void set_bits(std::array<uint64_t, shadow_page / 64>& bits, unsigned first, unsi
 } // namespace
 
 void TouchedBytes::mark(unsigned offset, unsigned count, uint32_t op) {
-  if (!ops) ops = std::make_unique_for_overwrite<std::array<uint32_t, shadow_page / 4>>();
+  if (!ops) ops = std::make_unique<ByteNotes<uint32_t>>();
   any = true;
+  const auto part = [&](unsigned from, unsigned to) { // of one dword
+    const unsigned which = ((1U << (to - from)) - 1) << from % 4;
+    const auto there = static_cast<unsigned>(bytes[from / 64] >> (from / 4 * 4 % 64) & 15);
+    ops->set(from / 4, which, there, op);
+  };
+  const unsigned end = offset + count, whole = (offset + 3) / 4, whole_end = end / 4;
+  if (offset < 4 * whole) part(offset, std::min(end, 4 * whole));
+  if (whole < whole_end) ops->fill(whole, whole_end - whole, op);
+  if (end > 4 * whole_end && whole_end >= whole) part(4 * whole_end, end);
   set_bits(bytes, offset, count);
-  std::fill(ops->begin() + offset / 4, ops->begin() + (offset + count + 3) / 4, op);
 }
 
 void TouchedBytes::clear() {
   if (!any) return;
   bytes.fill(0);
+  ops->clear();
   any = false;
 }
 
@@ -39,7 +48,8 @@ void WorkgroupTouches::clear() {
   for (size_t i = 0; i < used_; ++i) {
     made_[i]->read.clear();
     made_[i]->written.clear();
-    made_[i]->synchronised.clear();
+    made_[i]->synchronised_read.clear();
+    made_[i]->synchronised_written.clear();
   }
   used_ = 0;
   pages_.clear();
@@ -65,12 +75,13 @@ void WorkgroupTouches::note(const emulator::MemoryEvent& e, uint32_t op, bool sy
   synchronising = synchronising || e.atomic;
   if (synchronising) (write ? releases : acquires) = true;
   if (e.atomic && e.load) acquires = true;
-  if (synchronising && !write) return; // as good as ordered
   const auto mark = [&](uint64_t address, uint64_t count) {
     while (count != 0) {
       const uint64_t offset = address % shadow_page, now = std::min(count, shadow_page - offset);
       Page& p = page(address / shadow_page);
-      TouchedBytes& t = synchronising ? p.synchronised : write ? p.written : p.read;
+      TouchedBytes& t = write           ? synchronising ? p.synchronised_written : p.written
+                        : synchronising ? p.synchronised_read
+                                        : p.read;
       t.mark(static_cast<unsigned>(offset), static_cast<unsigned>(now), op);
       address += now;
       count -= now;
@@ -84,61 +95,84 @@ void WorkgroupTouches::note(const emulator::MemoryEvent& e, uint32_t op, bool sy
 void GlobalShadow::Known::add(const TouchedBytes& t, uint32_t workgroup) {
   for (size_t w = 0; w < bytes.size(); ++w) {
     if (t.bytes[w] == 0) continue;
+    for (unsigned d = 0; d < 16; ++d) {
+      const auto which = static_cast<unsigned>(t.bytes[w] >> (4 * d) & 15);
+      if (which == 0) continue;
+      const auto dword = static_cast<unsigned>(16 * w + d);
+      const auto there = static_cast<unsigned>(bytes[w] >> (4 * d) & 15);
+      if (!t.ops->is_divided()) [[likely]] {
+        touchers.set(dword, which, there, {t.ops->at(4 * dword), workgroup});
+        continue;
+      }
+      for (unsigned b = 0, known = there; b < 4; ++b)
+        if ((which >> b & 1) != 0) {
+          touchers.set(dword, 1U << b, known, {t.ops->at(4 * dword + b), workgroup});
+          known |= 1U << b;
+        }
+    }
     bytes[w] |= t.bytes[w];
-    for (size_t d = 0; d < 16; ++d)
-      if ((t.bytes[w] >> (4 * d) & 15) != 0) {
-        ops[16 * w + d] = (*t.ops)[16 * w + d];
-        workgroups[16 * w + d] = workgroup;
+  }
+}
+
+void GlobalShadow::compare(uint64_t page, const KnownByMark& before, Side side_before,
+                           const TouchedBytes& now, Side side_now, const Mark& mark,
+                           const Report& report) const {
+  if (!now.any) return;
+  for (size_t m = 0; m < before.size(); ++m) {
+    if (before[m] == nullptr) continue;
+    const Known& known = *before[m];
+    const Mark other = Mark::of(m);
+    const bool ordered = (!side_before.read && other.releases && mark.acquires) ||
+                         (!side_now.read && mark.releases && other.acquires);
+    std::set<std::pair<uint32_t, uint32_t>> told;
+    for (size_t w = 0; w < now.bytes.size(); ++w)
+      for (uint64_t both = known.bytes[w] & now.bytes[w]; both != 0; both &= both - 1) {
+        const auto byte = static_cast<unsigned>(64 * w + static_cast<size_t>(std::countr_zero(both)));
+        const Toucher toucher = known.touchers.at(byte);
+        const uint32_t op_now = now.ops->at(byte);
+        if (!told.emplace(toucher.op, op_now).second) continue;
+        report({.read_before = side_before.read,
+                .read_now = side_now.read,
+                .possible = ordered || side_before.synchronised || side_now.synchronised,
+                .address = page * shadow_page + byte,
+                .workgroup_before = workgroups_[toucher.workgroup],
+                .workgroup_now = workgroups_.back(),
+                .op_before = toucher.op,
+                .op_now = op_now});
       }
   }
 }
 
-void GlobalShadow::compare(uint64_t page, const Known* before, Side side_before, const TouchedBytes& now,
-                           Side side_now, const Mark& mark,
-                           const std::function<void(const Race&)>& report) const {
-  if (before == nullptr || !now.any) return;
-  std::set<std::pair<uint32_t, uint32_t>> told;
-  for (size_t w = 0; w < now.bytes.size(); ++w)
-    for (uint64_t both = before->bytes[w] & now.bytes[w]; both != 0; both &= both - 1) {
-      const size_t byte = 64 * w + static_cast<size_t>(std::countr_zero(both)), dword = byte / 4;
-      const uint32_t op_before = before->ops[dword], op_now = (*now.ops)[dword];
-      if (!told.emplace(op_before, op_now).second) continue;
-      const Mark& other = marks_[before->workgroups[dword]];
-      const bool ordered = (!side_before.read && other.releases && mark.acquires) ||
-                           (!side_now.read && mark.releases && other.acquires);
-      report({.read_before = side_before.read,
-              .read_now = side_now.read,
-              .possible = ordered || side_before.synchronised || side_now.synchronised,
-              .address = page * shadow_page + byte,
-              .workgroup_before = other.workgroup,
-              .workgroup_now = mark.workgroup,
-              .op_before = op_before,
-              .op_now = op_now});
-    }
-}
-
-void GlobalShadow::add(const WorkgroupTouches& touches, const std::function<void(const Race&)>& report) {
-  const Mark mark{touches.workgroup, touches.acquires, touches.releases};
-  const auto number = static_cast<uint32_t>(marks_.size());
-  marks_.push_back(mark);
-  const Side reads{true, false}, writes{false, false}, synchronises{false, true};
-  const auto keep = [&](std::unique_ptr<Known>& known, const TouchedBytes& t) {
+void GlobalShadow::add(const WorkgroupTouches& touches, const Report& report) {
+  const Mark mark{touches.acquires, touches.releases};
+  const auto number = static_cast<uint32_t>(workgroups_.size());
+  workgroups_.push_back(touches.workgroup);
+  const Side reads{true, false}, writes{false, false}, sync_reads{true, true}, sync_writes{false, true};
+  const auto keep = [&](KnownByMark& known, const TouchedBytes& t) {
     if (!t.any) return;
-    if (!known) known = std::make_unique<Known>();
-    known->add(t, number);
+    std::unique_ptr<Known>& k = known[mark.index()];
+    if (!k) k = std::make_unique<Known>();
+    k->add(t, number);
   };
   for (const auto& [at, now] : touches.pages()) {
     Page& page = pages_[at];
-    compare(at, page.written.get(), writes, now->written, writes, mark, report);
-    compare(at, page.written.get(), writes, now->read, reads, mark, report);
-    compare(at, page.read.get(), reads, now->written, writes, mark, report);
-    compare(at, page.synchronised.get(), synchronises, now->written, writes, mark, report);
-    compare(at, page.synchronised.get(), synchronises, now->read, reads, mark, report);
-    compare(at, page.written.get(), writes, now->synchronised, synchronises, mark, report);
-    compare(at, page.read.get(), reads, now->synchronised, synchronises, mark, report);
+    const auto against = [&](const KnownByMark& before, Side side_before, const TouchedBytes& touched,
+                             Side side_now) {
+      compare(at, before, side_before, touched, side_now, mark, report);
+    };
+    against(page.written, writes, now->written, writes);
+    against(page.written, writes, now->read, reads);
+    against(page.read, reads, now->written, writes);
+    against(page.synchronised_written, sync_writes, now->written, writes);
+    against(page.synchronised_written, sync_writes, now->read, reads);
+    against(page.written, writes, now->synchronised_written, sync_writes);
+    against(page.read, reads, now->synchronised_written, sync_writes);
+    against(page.written, writes, now->synchronised_read, sync_reads);
+    against(page.synchronised_read, sync_reads, now->written, writes);
     keep(page.read, now->read);
     keep(page.written, now->written);
-    keep(page.synchronised, now->synchronised);
+    keep(page.synchronised_read, now->synchronised_read);
+    keep(page.synchronised_written, now->synchronised_written);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "emulator/memory_access.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace asmevo::sanitizer {
 
@@ -60,7 +61,7 @@ void LdsShadow::Touches::change_all(F f) {
 void LdsShadow::start(uint32_t bytes) {
   bytes_ = bytes;
   epoch_ = 1;
-  for (Touches* t : {&written_, &read_, &again_}) t->start((bytes + 3) / 4);
+  for (Touches* t : {&written_, &read_, &written_again_, &read_again_}) t->start((bytes + 3) / 4);
 }
 
 void LdsShadow::barrier() {
@@ -68,7 +69,7 @@ void LdsShadow::barrier() {
   epoch_ = 1;
   // Written long ago is not the same as never.
   written_.change_all([](Touch t) { return t == 0 ? 0 : long_ago | (t & split); });
-  for (Touches* t : {&read_, &again_}) t->change_all([](Touch) { return 0; });
+  for (Touches* t : {&read_, &written_again_, &read_again_}) t->change_all([](Touch) { return 0; });
 }
 
 uint32_t LdsShadow::number_of(uint32_t op) {
@@ -85,17 +86,18 @@ uint32_t LdsShadow::number_of(uint32_t op) {
 
 namespace {
 
-// A read by `own` after another one, and of `again_`. T: a touch, or a vector of them.
+// The first and the second wave of those that may touch a byte together, and another touch. T: a touch, or a
+// vector of them.
 template <class T>
-struct AfterRead {
-  T read, again;
+struct Together {
+  T first, second;
 };
 template <class T>
-AfterRead<T> after_read(T read, T again, uint32_t own, uint32_t start) {
-  const auto current = read >= start, others = ((read ^ own) & wave_mask) != 0;
-  const T both = others ? read | several : own | (read & several);
-  const auto second = current & others & ((read & several) == 0);
-  return {current ? both : T{} + own, second ? T{} + own : again};
+Together<T> together(T first, T second, uint32_t own, uint32_t start) {
+  const auto current = first >= start, others = ((first ^ own) & wave_mask) != 0;
+  const T both = others ? first | several : own | (first & several);
+  const auto is_second = current & others & ((first & several) == 0);
+  return {current ? both : T{} + own, is_second ? T{} + own : second};
 }
 
 template <unsigned N>
@@ -132,7 +134,7 @@ bool LdsShadow::plain(const Now& now, uint32_t first) {
   const uint32_t own = now.own, start = now.start;
   const V zero{}, ones = ~zero;
   const V writes = now.write ? ones : zero, reads = now.read ? ones : zero;
-  const V by_others = (w >= start ? w ^ own : zero) & wave_mask;
+  const V by_others = w >= start ? ((w ^ own) & wave_mask) | (w & several) : zero;
   const V read_by_others = (r >= start ? ((r ^ own) & wave_mask) | (r & several) : zero) & writes;
   const V never = (w == 0 ? ones : zero) & reads;
   if (any_of<V>(by_others | read_by_others | never | ((w | r) & split))) return false;
@@ -141,12 +143,12 @@ bool LdsShadow::plain(const Now& now, uint32_t first) {
     __builtin_memcpy(written, &w, sizeof w);
     return true;
   }
-  Touch* const again = again_.dwords() + first / 4;
+  Touch* const again = read_again_.dwords() + first / 4;
   V a;
   __builtin_memcpy(&a, again, sizeof a);
-  const AfterRead<V> after = after_read<V>(r, a, own, start);
-  __builtin_memcpy(read, &after.read, sizeof after.read);
-  __builtin_memcpy(again, &after.again, sizeof after.again);
+  const Together<V> after = together<V>(r, a, own, start);
+  __builtin_memcpy(read, &after.first, sizeof after.first);
+  __builtin_memcpy(again, &after.second, sizeof after.second);
   return true;
 }
 
@@ -161,35 +163,34 @@ void LdsShadow::look_closely(const Now& now, unsigned lane, uint32_t first, uint
       seen.unwritten = b;
       seen.unwritten_lane = lane;
     }
-    if (seen.conflict) continue;
     const auto conflict = [&](bool read, Touch with) {
-      seen.conflict = true;
-      seen.first = {read, with & wave_mask, ops_[with >> op_shift & op_mask], b, lane};
+      const Conflict found{read, with & wave_mask, ops_[with >> op_shift & op_mask], b, lane};
+      if (!read && now.write && !now.atomic) seen.write_write.push_back(found);
+      if (!std::exchange(seen.conflict, true)) seen.first = found;
     };
     if (now.foreign(w) && !(now.atomic && (w & atomic_bit) != 0))
-      conflict(false, w);
+      conflict(false, now.others(w) ? w : written_again_.at(b));
     else if (now.write && now.foreign(r))
-      conflict(true, now.others(r) ? r : again_.at(b));
+      conflict(true, now.others(r) ? r : read_again_.at(b));
   }
 }
 
 void LdsShadow::bytes(const Now& now, unsigned lane, uint32_t first, uint32_t count, Seen& seen) {
   look_closely(now, lane, first, count, seen);
+  Touches& touches = now.write ? written_ : read_;
+  Touches& again = now.write ? written_again_ : read_again_;
   for (uint32_t d = first / 4; d <= (first + count - 1) / 4; ++d) {
     const uint32_t begin = std::max(first, 4 * d), end = std::min(first + count, 4 * d + 4);
-    if (now.write) {
-      written_.divide(d);
-      for (uint32_t b = begin; b < end; ++b) written_.byte(b) = now.own;
-      if (written_.alike(d)) written_.join(d);
-      continue;
-    }
-    read_.divide(d);
-    again_.divide(d);
+    touches.divide(d);
+    again.divide(d);
     for (uint32_t b = begin; b < end; ++b) {
-      const auto after = after_read<Touch>(read_.byte(b), again_.byte(b), now.own, now.start);
-      read_.byte(b) = after.read, again_.byte(b) = after.again;
+      Touch& t = touches.byte(b);
+      const bool beside = !now.write || (now.atomic && (t & atomic_bit) != 0);
+      const auto after = beside ? together<Touch>(t, again.byte(b), now.own, now.start)
+                                : Together<Touch>{now.own, again.byte(b)};
+      t = after.first, again.byte(b) = after.second;
     }
-    if (read_.alike(d) && again_.alike(d)) read_.join(d), again_.join(d);
+    if (touches.alike(d) && again.alike(d)) touches.join(d), again.join(d);
   }
 }
 

@@ -26,7 +26,10 @@ class LdsShadow {
   };
   struct Seen {
     bool conflict = false, uninitialised = false;
-    Conflict first;         // if conflict
+    Conflict first; // if conflict
+    /// All bytes written that another wave has written: whether they are the same again only shows when the
+    /// access is done.
+    std::vector<Conflict> write_write;
     uint32_t unwritten = 0; // if uninitialised: an offset
     unsigned unwritten_lane = 0;
   };
@@ -70,9 +73,10 @@ class LdsShadow {
 
   uint32_t bytes_ = 0;
   Touch epoch_ = 1;
-  // `again_`: of the first wave other than that of `read_` which has read in the same epoch, where that says
-  // `several`: a write by the one clashes with the other.
-  Touches written_, read_, again_;
+  // Where several waves have read in this epoch, or have written by atomics, which do not clash with each
+  // other, `read_` and `written_` have the first and these the second of them: an access of the one clashes
+  // with the other.
+  Touches written_, read_, written_again_, read_again_;
   // Instructions that access LDS are numbered as they come: MicroOp::index by number, number + 1 by index.
   std::vector<uint32_t> ops_, numbers_;
 };

@@ -72,7 +72,9 @@ OpInfo describe(const emulator::MicroOp& op, const isa::HazardRules& rules, unsi
   const bool memory = i.family >= isa::Family::Smem && i.memory.returns;
   info.load = memory;
   info.brings = info.flight && (memory || i.family == isa::Family::Smem);
-  info.keeps_part = i.partial_def;
+  info.keeps_part = i.partial_def && std::ranges::none_of(i.defs, [&](const isa::RegRange& d) {
+                      return i.reads_as_source(d);
+                    });
   info.waits = i.issue == isa::IssueClass::Waitcnt;
   if (info.waits) info.wait = isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
   info.every_lane = i.cross_lane || i.writes_all_lanes;

@@ -26,7 +26,7 @@ struct OpInfo {
   std::optional<program::FlightClass> flight; // the queue it is in when it has issued
   bool brings = false;                        // its defs are written when it completes
   bool load = false;       // a load: its own result comes after those of earlier ones of its queue
-  bool keeps_part = false; // reads its result, to keep half of it
+  bool keeps_part = false; // reads its result only to keep half of it
   bool waits = false;      // s_waitcnt
   isa::WaitcntFields wait;
   bool every_lane = false; // reads lanes that EXEC leaves out

@@ -57,7 +57,7 @@ void Watcher::workgroup_started(Workgroup& group) {
   for (uint32_t w = 0; w < waves_.size(); ++w) start_wave_watch(waves_[w], w, group);
   if (options_.lds) lds_.start(launch.lds_bytes);
   dma_.clear();
-  conflict_ = {};
+  conflicts_.clear();
   if (options_.global) {
     touches_ = std::make_unique<WorkgroupTouches>();
     touches_->workgroup = workgroup_;
@@ -229,13 +229,10 @@ void Watcher::report_lds(const Wave& wave, const OpInfo& info, const LdsShadow::
 void Watcher::lds_access(Wave& wave, const OpInfo& info, const MemoryEvent& e) {
   if (!dma_.empty()) check_dma(wave, info, e);
   const LdsShadow::Seen seen = lds_.access(e, wave.number, info.op->index);
-  const bool write = e.store || e.atomic;
-  if (seen.conflict) {
-    if (write && !seen.first.read_before && !e.atomic)
-      conflict_ = {true, seen.first, wave.lds[seen.first.byte]}; // the same again harms nobody: see after()
-    else
-      report_lds(wave, info, seen.first, write, false);
-  }
+  for (const LdsShadow::Conflict& c : seen.write_write) // the same again harms nobody: see after()
+    conflicts_.push_back({c, wave.lds[c.byte]});
+  const bool write = e.store || e.atomic, later = write && !seen.first.read_before && !e.atomic;
+  if (seen.conflict && !later) report_lds(wave, info, seen.first, write, false);
   if (seen.uninitialised && options_.uninitialised && options_.possible) {
     RawDefect d = defect(DefectKind::Uninitialised, "lds", true, nullptr, info, wave);
     d.object = fmt::format("lds {:#x}", seen.unwritten);
@@ -243,32 +240,40 @@ void Watcher::lds_access(Wave& wave, const OpInfo& info, const MemoryEvent& e) {
     add(std::move(d));
   }
   if (!info.op->instruction->memory.lds_dma || !e.store) return;
-  uint64_t first = ~uint64_t{0}, end = 0;
+  DmaWrite dma{&info, wave.number, waves_[wave.number].operations, {}};
   emulator::for_each_lane(e.lanes, [&](unsigned l) {
-    first = std::min(first, e.addresses[l]), end = std::max(end, e.addresses[l] + e.bytes);
+    const uint64_t at = e.addresses[l];
+    if (!dma.bytes.empty() && dma.bytes.back().second == at)
+      dma.bytes.back().second += e.bytes;
+    else
+      dma.bytes.emplace_back(at, at + e.bytes);
   });
-  dma_.push_back({&info, wave.number, waves_[wave.number].operations, first, end});
+  dma_.push_back(std::move(dma));
 }
 
-// Bytes that an LDS-DMA has not brought yet.
+// Bytes that an LDS-DMA has not brought yet. A wave's own come in order.
 void Watcher::check_dma(Wave& wave, const OpInfo& info, const MemoryEvent& e) {
-  if (info.op->instruction->memory.lds_dma) return; // they come in order
-  for (size_t i = 0; i < dma_.size(); ++i) {
-    const DmaWrite& d = dma_[i];
+  const bool is_dma = info.op->instruction->memory.lds_dma;
+  std::erase_if(dma_, [&](const DmaWrite& d) {
+    if (is_dma && d.wave == wave.number) return false;
     for (uint64_t lanes = e.lanes; lanes != 0; lanes &= lanes - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
       const uint64_t at = e.addresses[lane];
-      if (at >= d.end || at + e.bytes <= d.first) continue;
+      const auto meets = [&](const auto& range) { return at < range.second && at + e.bytes > range.first; };
+      if (std::ranges::none_of(d.bytes, meets)) continue;
       RawDefect found = defect(DefectKind::InFlight, "vmcnt", false, d.info, info, wave);
       found.first_wave = d.wave;
       found.object = fmt::format("lds {:#x}", at);
       found.lane = static_cast<int>(lane);
-      found.fix = wait_text(FlightClass::Vmem, 0);
+      found.fix =
+          d.wave == wave.number
+              ? wait_text(FlightClass::Vmem, 0)
+              : fmt::format("s_waitcnt vmcnt(0) in wave {}, and then s_barrier, between them", d.wave);
       if (options_.in_flight) add(std::move(found));
-      dma_.erase(dma_.begin() + static_cast<std::ptrdiff_t>(i--));
-      break;
+      return true; // one mistake, one finding
     }
-  }
+    return false;
+  });
 }
 
 void Watcher::retire_dma(uint32_t wave, const InFlight& flight) {
@@ -278,11 +283,13 @@ void Watcher::retire_dma(uint32_t wave, const InFlight& flight) {
 }
 
 void Watcher::after(Wave& wave, const MicroOp& op) {
-  if (!conflict_.any) [[likely]]
+  if (conflicts_.empty()) [[likely]]
     return;
-  conflict_.any = false;
-  const bool same = wave.lds[conflict_.with.byte] == conflict_.before;
-  report_lds(wave, info_of(op), conflict_.with, true, same);
+  const auto changed = std::ranges::find_if(
+      conflicts_, [&](const WriteConflict& c) { return wave.lds[c.with.byte] != c.before; });
+  const bool same = changed == conflicts_.end();
+  report_lds(wave, info_of(op), (same ? conflicts_.begin() : changed)->with, true, same);
+  conflicts_.clear();
 }
 
 // --- barriers

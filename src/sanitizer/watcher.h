@@ -43,12 +43,12 @@ class Watcher final : public emulator::Observer {
   struct DmaWrite {
     const OpInfo* info = nullptr;
     uint32_t wave = 0;
-    uint64_t number = 0; // of the wave's operations
-    uint64_t first = 0, end = 0;
+    uint64_t number = 0;                              // of the wave's operations
+    std::vector<std::pair<uint64_t, uint64_t>> bytes; // from, to
   };
-  // An LDS write against another wave's, to be looked at when it is done: it may change nothing.
+  // A byte of LDS written that another wave has written, to be looked at when that is done: it may change
+  // nothing.
   struct WriteConflict {
-    bool any = false;
     LdsShadow::Conflict with;
     uint8_t before = 0;
   };
@@ -87,7 +87,7 @@ class Watcher final : public emulator::Observer {
   std::vector<WaveWatch> waves_;
   LdsShadow lds_;
   std::vector<DmaWrite> dma_;
-  WriteConflict conflict_;
+  std::vector<WriteConflict> conflicts_; // of the instruction under way
   std::unique_ptr<WorkgroupTouches> touches_;
   RawDefects defects_;
 };

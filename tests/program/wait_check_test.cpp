@@ -101,6 +101,9 @@ TEST(WaitCheck, OverwritingAResultInFlight) {
                               "off\ns_waitcnt vmcnt(0)\n") +
                   end),
             "");
+  // But not from an address that the first has yet to bring.
+  EXPECT_EQ(found(std::string("ds_read_b32 v1, v0\nds_read_u16_d16 v1, v1\ns_waitcnt lgkmcnt(0)\n") + end),
+            "lgkmcnt v1: s_waitcnt lgkmcnt(0)\n");
 }
 
 TEST(WaitCheck, StoresReadTheirDataAtIssue) {

@@ -69,6 +69,35 @@ TEST(DelayedResults, MissingWaitsShow) {
   EXPECT_FALSE(shows(dma + "s_waitcnt vmcnt(0)\n ds_read_b32 v5, v1\n s_waitcnt lgkmcnt(0)" + store));
 }
 
+// Half a register comes late, the other half is kept.
+TEST(DelayedResults, HalvesOfRegisters) {
+  const std::string upper = "buffer_load_format_d16_hi_x v4, off, s[12:15], 0\n";
+  const std::string resource = "s_mov_b32 s12, s8\n s_mov_b32 s13, s9\n s_movk_i32 s14, 0x1000\n"
+                               "s_mov_b32 s15, 0x27fac\n v_mov_b32_e32 v4, 7\n"; // 32_FLOAT, x 0 0 1
+  const std::string after = "s_waitcnt vmcnt(0)" + store;
+  EXPECT_FALSE(shows(resource + upper + "v_and_b32_e32 v5, 0xffff, v4\n" + after));
+  EXPECT_TRUE(shows(resource + upper + "v_lshrrev_b32_e32 v5, 16, v4\n" + after));
+}
+
+// What a wave itself does in memory it does in order, FLAT or not.
+TEST(DelayedResults, AWaveSeesItsOwnFlatStores) {
+  const std::string address = "v_mov_b32_e32 v7, s9\n v_add_co_u32_e32 v6, vcc, s8, v1\n"
+                              "v_addc_co_u32_e32 v7, vcc, 0, v7, vcc\n v_mov_b32_e32 v8, 9\n";
+  EXPECT_FALSE(shows(address +
+                     "flat_store_dword v[6:7], v8\n global_load_dword v5, v1, s[8:9]\n s_waitcnt vmcnt(0)" +
+                     store));
+}
+
+// FLAT counts in vmcnt and lgkmcnt.
+TEST(DelayedResults, FlatNeedsBothWaits) {
+  const std::string load = "v_mov_b32_e32 v7, s9\n v_add_co_u32_e32 v6, vcc, s8, v1\n"
+                           "v_addc_co_u32_e32 v7, vcc, 0, v7, vcc\n flat_load_dword v5, v[6:7]\n";
+  EXPECT_TRUE(shows(load + "s_waitcnt vmcnt(0)" + store));
+  EXPECT_TRUE(shows(load + "s_waitcnt lgkmcnt(0)" + store));
+  EXPECT_FALSE(shows(load + "s_waitcnt vmcnt(0) lgkmcnt(0)" + store));
+  EXPECT_FALSE(shows(load + "s_waitcnt lgkmcnt(0)\n s_waitcnt vmcnt(0)" + store));
+}
+
 // What another wave reads behind a barrier must have been waited for before it.
 TEST(DelayedResults, WritesThatOthersReadShowAtBarriers) {
   const std::string write = "v_xor_b32_e32 v2, 0x100, v1\n ds_write_b32 v1, v0\n";

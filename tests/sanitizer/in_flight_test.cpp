@@ -90,6 +90,17 @@ TEST(InFlight, LanesThatTheLoadLeavesAloneAreFree) {
               ElementsAre("in_flight vmcnt v4"));
 }
 
+// A load of half a register may follow another into the same register unwaited, but not take its address from
+// it.
+TEST(InFlight, HalfALoadReadsItsAddressToo) {
+  const std::string first = "global_load_dword v2, v1, s[8:9]\n";
+  EXPECT_THAT(found(first + "global_load_short_d16 v2, v1, s[8:9]\n s_waitcnt vmcnt(0)"), IsEmpty());
+  EXPECT_THAT(found(first + "global_load_short_d16 v2, v2, s[8:9]\n s_waitcnt vmcnt(0)"),
+              ElementsAre("in_flight vmcnt v2"));
+  EXPECT_THAT(found("ds_read_b32 v2, v1\n ds_read_u16_d16 v2, v2\n s_waitcnt lgkmcnt(0)"),
+              ElementsAre("in_flight lgkmcnt v2"));
+}
+
 TEST(InFlight, AccumulationRegistersAreRegistersToo) {
   EXPECT_THAT(
       found("global_load_dword a0, v1, s[8:9]\n v_accvgpr_read_b32 v2, a0", {.vgprs = 300, .gpu = "gfx90a"}),
@@ -109,6 +120,36 @@ TEST(InFlight, LdsDmaComesWithVmcnt) {
   EXPECT_THAT(found(other + "s_waitcnt vmcnt(0)\n s_barrier\n ds_read_b32 v4, v2\n s_waitcnt lgkmcnt(0)",
                     {.items = 128}),
               IsEmpty());
+  // By another LDS-DMA: a wave's own come in order, two waves' do not.
+  const std::string same = "s_mov_b32 m0, 0\n s_nop 0\n global_load_lds_dword v1, s[8:9]\n";
+  EXPECT_THAT(found(same + same + "s_waitcnt vmcnt(0)"), IsEmpty());
+  EXPECT_THAT(found(same + "s_barrier\n" + same + "s_waitcnt vmcnt(0)", {.items = 128}),
+              ::testing::Contains("in_flight vmcnt lds 0x0"));
+}
+
+TEST(InFlight, LdsDmaWritesOnlyItsLanes) {
+  const std::string two_lanes =
+      "s_mov_b64 s[10:11], exec\n s_brev_b32 s12, 1\n s_mov_b32 exec_lo, 1\n"
+      "s_mov_b32 exec_hi, s12\n s_mov_b32 m0, 0\n s_nop 0\n"
+      "global_load_lds_dword v1, s[8:9]\n s_mov_b64 exec, s[10:11]\n v_mov_b32_e32 v2, ";
+  EXPECT_THAT(found(two_lanes + "0x40\n ds_read_b32 v4, v2\n s_waitcnt vmcnt(0) lgkmcnt(0)"), IsEmpty());
+  EXPECT_THAT(found(two_lanes + "0xfc\n ds_read_b32 v4, v2\n s_waitcnt vmcnt(0) lgkmcnt(0)"),
+              ElementsAre("in_flight vmcnt lds 0xfc"));
+}
+
+TEST(InFlight, LdsDmaOfAnotherWaveIsWaitedForThere) {
+  const Defects list = sanitized("v_readfirstlane_b32 s4, v1\n s_cmp_eq_u32 s4, 0\n s_cbranch_scc1 6\n"
+                                 "s_mov_b32 m0, 0\n s_nop 0\n global_load_lds_dword v1, s[8:9]\n"
+                                 "s_nop 0\n s_nop 0\n" // where the other wave goes on
+                                 "s_barrier\n s_waitcnt vmcnt(0)\n v_mov_b32_e32 v2, 0\n ds_read_b32 v4, v2\n"
+                                 "s_waitcnt lgkmcnt(0)",
+                                 {.items = 128});
+  const auto dma = std::ranges::find(list, DefectKind::InFlight, &Defect::kind);
+  ASSERT_NE(dma, list.end());
+  EXPECT_EQ(dma->first.wave, 1U);
+  EXPECT_EQ(dma->second.wave, 0U);
+  EXPECT_EQ(dma->fix, "s_waitcnt vmcnt(0) in wave 1, and then s_barrier, between them");
+  EXPECT_THAT(dma->message(), HasSubstr("against wave 1"));
 }
 
 } // namespace

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace asmevo::sanitizer {
 namespace {
@@ -22,10 +21,9 @@ class PlainShadow {
   explicit PlainShadow(uint32_t bytes) : bytes_(bytes) {}
 
   void barrier() {
-    for (Byte& b : bytes_) b.reads.clear(), b.last_write.reset();
+    for (Byte& b : bytes_) b.reads.clear(), b.writes.clear();
   }
 
-  // The first access of another wave that the access clashes with, by what wrote last or read first.
   LdsShadow::Seen access(const Access& a) {
     LdsShadow::Seen seen;
     emulator::for_each_lane(a.event.lanes, [&](unsigned l) {
@@ -44,8 +42,7 @@ class PlainShadow {
   };
   struct Byte {
     bool ever_written = false;
-    std::optional<Touch> last_write;
-    std::vector<Touch> reads;
+    std::vector<Touch> writes, reads;
   };
 
   static bool writes(const Access& a) { return a.event.store || a.event.atomic; }
@@ -56,27 +53,33 @@ class PlainShadow {
     if (reads && !b.ever_written && !seen.uninitialised)
       seen.uninitialised = true, seen.unwritten = at, seen.unwritten_lane = lane;
     if (seen.conflict) return;
-    const auto other = std::ranges::find_if(b.reads, [&](const Touch& t) { return t.wave != a.wave; });
-    if (b.last_write && b.last_write->wave != a.wave && !(a.event.atomic && b.last_write->atomic)) {
+    const auto other_of = [&](const std::vector<Touch>& list) {
+      const auto other = std::ranges::find_if(list, [&](const Touch& t) { return t.wave != a.wave; });
+      return other == list.end() ? nullptr : &*other;
+    };
+    const Touch *const writer = other_of(b.writes), *const reader = other_of(b.reads);
+    if (writer != nullptr && !(a.event.atomic && writer->atomic)) {
       seen.conflict = true;
-      seen.first = {false, b.last_write->wave, b.last_write->op, at, lane};
-    } else if (writes(a) && other != b.reads.end()) {
+      seen.first = {false, writer->wave, writer->op, at, lane};
+    } else if (writes(a) && reader != nullptr) {
       seen.conflict = true;
-      seen.first = {true, other->wave, other->op, at, lane};
+      seen.first = {true, reader->wave, reader->op, at, lane};
     }
   }
 
-  // Of the reads, the first two waves'; and of each wave, as long as it is the only one, the latest.
   static void note(const Access& a, Byte& b) {
-    if (writes(a)) {
-      b.last_write = Touch{a.wave, a.op, a.event.atomic};
-      b.ever_written = true;
-      return;
-    }
-    if (!b.reads.empty() && b.reads.front().wave == a.wave)
-      b.reads.front().op = a.op;
-    else if (b.reads.size() < 2)
-      b.reads.push_back({a.wave, a.op, false});
+    const Touch touch{a.wave, a.op, a.event.atomic};
+    if (!writes(a)) return add(b.reads, touch);
+    b.ever_written = true;
+    if (!a.event.atomic || b.writes.empty() || !b.writes.front().atomic) b.writes.clear();
+    add(b.writes, touch);
+  }
+  // The first two waves; and of the first, as long as nothing else, the latest touch.
+  static void add(std::vector<Touch>& list, const Touch& touch) {
+    if (!list.empty() && list.front().wave == touch.wave)
+      list.front().op = touch.op;
+    else if (list.size() < 2)
+      list.push_back(touch);
   }
 
   std::vector<Byte> bytes_;
