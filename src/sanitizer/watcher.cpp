@@ -58,6 +58,7 @@ void Watcher::workgroup_started(Workgroup& group) {
   if (options_.lds) lds_.start(launch.lds_bytes);
   dma_.clear();
   conflicts_.clear();
+  dma_conflicts_.clear();
   if (options_.global) {
     touches_ = std::make_unique<WorkgroupTouches>();
     touches_->workgroup = workgroup_;
@@ -251,28 +252,39 @@ void Watcher::lds_access(Wave& wave, const OpInfo& info, const MemoryEvent& e) {
   dma_.push_back(std::move(dma));
 }
 
-// Bytes that an LDS-DMA has not brought yet. A wave's own come in order.
+RawDefect Watcher::dma_defect(const Wave& wave, const OpInfo& info, const DmaWrite& d, uint64_t at,
+                              unsigned lane) const {
+  RawDefect found = defect(DefectKind::InFlight, "vmcnt", false, d.info, info, wave);
+  found.first_wave = d.wave;
+  found.object = fmt::format("lds {:#x}", at);
+  found.lane = static_cast<int>(lane);
+  found.fix = d.wave == wave.number
+                  ? wait_text(FlightClass::Vmem, 0)
+                  : fmt::format("s_waitcnt vmcnt(0) in wave {}, and then s_barrier, between them", d.wave);
+  return found;
+}
+
+// Bytes that an LDS-DMA has not brought yet. A wave's own come in order; whether another's bring something
+// else shows when this one is done.
 void Watcher::check_dma(Wave& wave, const OpInfo& info, const MemoryEvent& e) {
+  if (!options_.in_flight) return;
   const bool is_dma = info.op->instruction->memory.lds_dma;
   std::erase_if(dma_, [&](const DmaWrite& d) {
     if (is_dma && d.wave == wave.number) return false;
-    for (uint64_t lanes = e.lanes; lanes != 0; lanes &= lanes - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-      const uint64_t at = e.addresses[lane];
-      const auto meets = [&](const auto& range) { return at < range.second && at + e.bytes > range.first; };
-      if (std::ranges::none_of(d.bytes, meets)) continue;
-      RawDefect found = defect(DefectKind::InFlight, "vmcnt", false, d.info, info, wave);
-      found.first_wave = d.wave;
-      found.object = fmt::format("lds {:#x}", at);
-      found.lane = static_cast<int>(lane);
-      found.fix =
-          d.wave == wave.number
-              ? wait_text(FlightClass::Vmem, 0)
-              : fmt::format("s_waitcnt vmcnt(0) in wave {}, and then s_barrier, between them", d.wave);
-      if (options_.in_flight) add(std::move(found));
-      return true; // one mistake, one finding
-    }
-    return false;
+    bool clash = false;
+    emulator::for_each_lane(e.lanes, [&](unsigned lane) {
+      for (const auto& [from, to] : d.bytes) {
+        const uint64_t first = std::max(from, e.addresses[lane]),
+                       end = std::min(to, e.addresses[lane] + e.bytes);
+        if (first >= end || (clash && !is_dma)) continue;
+        if (!is_dma) add(dma_defect(wave, info, d, first, lane));
+        if (is_dma && !clash) dma_conflicts_.push_back({dma_defect(wave, info, d, first, lane), {}});
+        clash = true; // one mistake, one finding
+        for (uint64_t b = first; is_dma && b < std::min<uint64_t>(end, wave.lds_bytes); ++b)
+          dma_conflicts_.back().before.emplace_back(static_cast<uint32_t>(b), wave.lds[b]);
+      }
+    });
+    return clash && !is_dma;
   });
 }
 
@@ -283,12 +295,20 @@ void Watcher::retire_dma(uint32_t wave, const InFlight& flight) {
 }
 
 void Watcher::after(Wave& wave, const MicroOp& op) {
-  if (conflicts_.empty()) [[likely]]
+  if (conflicts_.empty() && dma_conflicts_.empty()) [[likely]]
     return;
+  settle_conflicts(wave, info_of(op));
+}
+
+void Watcher::settle_conflicts(const Wave& wave, const OpInfo& info) {
+  for (DmaConflict& c : std::exchange(dma_conflicts_, {}))
+    if (std::ranges::any_of(c.before, [&](const auto& b) { return wave.lds[b.first] != b.second; }))
+      add(std::move(c.defect));
+  if (conflicts_.empty()) return;
   const auto changed = std::ranges::find_if(
       conflicts_, [&](const WriteConflict& c) { return wave.lds[c.with.byte] != c.before; });
   const bool same = changed == conflicts_.end();
-  report_lds(wave, info_of(op), (same ? conflicts_.begin() : changed)->with, true, same);
+  report_lds(wave, info, (same ? conflicts_.begin() : changed)->with, true, same);
   conflicts_.clear();
 }
 

@@ -53,6 +53,12 @@ class Watcher final : public emulator::Observer {
     uint8_t before = 0;
   };
 
+  // LDS-DMA where another wave's is in flight.
+  struct DmaConflict {
+    RawDefect defect;
+    std::vector<std::pair<uint32_t, uint8_t>> before; // bytes that both write, and what is there
+  };
+
   OpInfo& info_of(const emulator::MicroOp& op) { return infos_.of(op, rules_, accum_offset_); }
   void start_wave_watch(WaveWatch&, uint32_t number, const emulator::Workgroup&);
   void look_at(emulator::Wave&, WaveWatch&, OpInfo&);
@@ -62,7 +68,10 @@ class Watcher final : public emulator::Observer {
   void define(const emulator::Wave&, WaveWatch&, const OpInfo&);
   void check_lanes(emulator::Wave&, const OpInfo&);
   void lds_access(emulator::Wave&, const OpInfo&, const emulator::MemoryEvent&);
+  RawDefect dma_defect(const emulator::Wave&, const OpInfo&, const DmaWrite&, uint64_t at,
+                       unsigned lane) const;
   void check_dma(emulator::Wave&, const OpInfo&, const emulator::MemoryEvent&);
+  void settle_conflicts(const emulator::Wave&, const OpInfo&);
   void retire_dma(uint32_t wave, const InFlight&);
   void report_lds(const emulator::Wave&, const OpInfo&, const LdsShadow::Conflict&, bool write,
                   bool possible);
@@ -88,6 +97,7 @@ class Watcher final : public emulator::Observer {
   LdsShadow lds_;
   std::vector<DmaWrite> dma_;
   std::vector<WriteConflict> conflicts_; // of the instruction under way
+  std::vector<DmaConflict> dma_conflicts_;
   std::unique_ptr<WorkgroupTouches> touches_;
   RawDefects defects_;
 };

@@ -124,6 +124,11 @@ TEST(InFlight, LdsDmaComesWithVmcnt) {
   const std::string same = "s_mov_b32 m0, 0\n s_nop 0\n global_load_lds_dword v1, s[8:9]\n";
   EXPECT_THAT(found(same + same + "s_waitcnt vmcnt(0)"), IsEmpty());
   EXPECT_THAT(found(same + "s_barrier\n" + same + "s_waitcnt vmcnt(0)", {.items = 128}),
+              ::testing::Not(::testing::Contains(HasSubstr("in_flight")))); // all bring the same
+  const std::string own =
+      "global_store_dword v1, v0, s[8:9]\n s_waitcnt vmcnt(0)\n s_barrier\n s_mov_b32 m0, 0\n s_nop 0\n"
+      "global_load_lds_dword v1, s[8:9]\n";
+  EXPECT_THAT(found(own + "s_barrier\n" + own + "s_waitcnt vmcnt(0)", {.items = 128}),
               ::testing::Contains("in_flight vmcnt lds 0x0"));
 }
 
