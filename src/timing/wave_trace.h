@@ -1,0 +1,69 @@
+// What a wave did, as far as its time depends on it: the instructions in their order, and for each access
+// which pieces of memory it touched or how long it kept LDS busy. Recorded once while the emulator runs a
+// workgroup, and replayed by the cycle model on as many machines as one likes.
+//
+// A wave's trace does not depend on other waves' speed unless the kernel waits for memory that others write,
+// or reads the clock: such kernels are flagged (depends_on_time).
+#pragma once
+
+#include "emulator/observer.h"
+#include "timing/coalescing.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace asmevo::timing {
+
+/// One memory instruction may make several (FLAT over two apertures, DS with two addresses).
+struct TracedAccess {
+  isa::MemoryKind space = isa::MemoryKind::None; // Global, Lds, Scalar, ...: where it went
+  bool load = false, store = false, atomic = false;
+  uint16_t lds_cycles = 0;              // Lds: on as many banks as the recorder was told
+  uint32_t lanes = 0;                   // how many
+  uint32_t first_piece = 0, pieces = 0; // of WaveTrace::pieces
+};
+
+struct TracedStep {
+  uint32_t op = 0;           // MicroOp::index
+  uint32_t accesses_end = 0; // its accesses are those from the step before's end on
+};
+
+struct WaveTrace {
+  std::vector<TracedStep> steps;
+  std::vector<TracedAccess> accesses;
+  std::vector<Piece> pieces;
+};
+
+struct WorkgroupTrace {
+  uint64_t index = 0;
+  std::vector<WaveTrace> waves;
+};
+
+/// Traces of the workgroups that run in one place, one after another.
+class TraceRecorder final : public emulator::Observer {
+ public:
+  explicit TraceRecorder(unsigned lds_banks) : lds_banks_(lds_banks) {}
+
+  void workgroup_started(emulator::Workgroup&) override;
+  void workgroup_ended(emulator::Workgroup&) override;
+  uint64_t run(emulator::Wave&, emulator::Code&, uint64_t budget) override;
+  void before(emulator::Wave&, const emulator::MicroOp&) override;
+  void memory(emulator::Wave&, const emulator::MicroOp&, const emulator::MemoryEvent&) override;
+  void after(emulator::Wave&, const emulator::MicroOp&) override;
+
+  /// Of those that have ended, in the order in which they did.
+  std::vector<WorkgroupTrace> take() { return std::exchange(done_, {}); }
+  /// Instructions met so far, by MicroOp::index. They live as long as the module that was run.
+  const std::map<uint32_t, const isa::Instruction*>& instructions() const { return instructions_; }
+  bool depends_on_time() const { return depends_on_time_; }
+
+ private:
+  unsigned lds_banks_;
+  WorkgroupTrace now_;
+  std::vector<WorkgroupTrace> done_;
+  std::map<uint32_t, const isa::Instruction*> instructions_;
+  bool depends_on_time_ = false;
+};
+
+} // namespace asmevo::timing
