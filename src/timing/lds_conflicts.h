@@ -4,8 +4,8 @@
 //
 //   4 bytes and less: two groups, of 32 lanes
 //   8 bytes:          four groups of 16 consecutive lanes
-//   12, 16 bytes:     eight groups: {0-3, 20-23}, {4-7, 16-19}, {8-11, 28-31}, {12-15, 24-27}, and the same
-//   32 further
+//   12, 16 bytes:     {0-3, 20-23}, {4-7, 16-19}, {8-11, 28-31}, {12-15, 24-27}
+//                     and the same of the upper half: eight groups
 //
 // A group takes as many cycles as its worst bank has different dwords to give.
 #pragma once
