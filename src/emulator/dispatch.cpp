@@ -162,6 +162,7 @@ class Dispatch {
     result_.workgroup = group.index();
     if (hangs) {
       result_.outcome = RunResult::Outcome::Hang;
+      result_.hung_instructions = group.instructions();
       result_.loop = group.find_loop();
       result_.wave = result_.loop.wave;
     } else {
@@ -236,11 +237,12 @@ std::string RunResult::describe(uint64_t bias) const {
   case Outcome::Fault: return describe_fault(*this, bias);
   case Outcome::Hang:
     if (!loop.found)
-      return fmt::format("hang: {} instructions in {} and no end; it is at pc {:#x}", instructions,
+      return fmt::format("hang: {} instructions in {} and no end; it is at pc {:#x}", hung_instructions,
                          where(*this), loop.first - bias);
     return fmt::format("hang: {} instructions in {} and no end; it goes round from pc {:#x} to {:#x}",
-                       instructions, where(*this), loop.first - bias, loop.last - bias);
-  case Outcome::TimeLimit: return fmt::format("time limit: stopped after {} workgroups", finished);
+                       hung_instructions, where(*this), loop.first - bias, loop.last - bias);
+  case Outcome::TimeLimit:
+    return fmt::format("time limit: stopped after {} workgroup{}", finished, finished == 1 ? "" : "s");
   }
   return {};
 }

@@ -34,10 +34,11 @@ struct RunResult {
   uint64_t workgroup = 0;
   uint32_t wave = 0;
   Fault fault;
-  std::string place;         // what its address is
-  Workgroup::Loop loop;      // Hang
-  uint64_t finished = 0;     // workgroups
-  uint64_t instructions = 0; // executed, of finished workgroups and the one that failed
+  std::string place;              // what its address is
+  Workgroup::Loop loop;           // Hang
+  uint64_t finished = 0;          // workgroups
+  uint64_t instructions = 0;      // executed, of finished workgroups and the one that failed
+  uint64_t hung_instructions = 0; // of the workgroup that does not end
   FamilyCounts counts{};
 
   bool completed() const { return outcome == Outcome::Completed; }

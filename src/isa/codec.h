@@ -76,7 +76,7 @@ class Codec {
   /// stands in place of the branch target or literal. Data prints as ".long 0x...".
   std::string print(const Instruction& instruction, std::string_view symbol = {});
 
-  /// Parses plain instructions and labels (design.md, "edit"): anything else is refused before LLVM sees it.
+  /// Parses plain instructions and labels (program/edit.h): anything else is refused before LLVM sees it.
   /// Limits: 64 KiB of text, 1,024 characters a line.
   std::expected<std::vector<ParsedLine>, TextError> parse(std::string_view text);
 

@@ -61,7 +61,8 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
     }
     if (options.sample == 0 && options.most_workgroups != 0 &&
         shape.workgroup_count() > options.most_workgroups)
-      return bad_input("{} workgroups", shape.workgroup_count());
+      return bad_input("{} workgroups, more than the {} of a made-up case", shape.workgroup_count(),
+                       options.most_workgroups);
     Case& c = cases.emplace_back(common);
     c.name = fmt::format("{}launch {}", options.name.empty() ? "" : options.name + ", ", cases.size());
     c.kernel = kernel;

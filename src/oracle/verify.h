@@ -10,7 +10,7 @@
 namespace asmevo::oracle {
 
 enum class Outcome : uint8_t { Equivalent, AbiInvalid, Hazard, Fault, Hang, GuardDamaged, Divergent, Race };
-/// As in design.md: "equivalent", "abi_invalid", "guard_damaged".
+/// "equivalent", "abi_invalid", "guard_damaged".
 std::string_view name(Outcome);
 
 struct StaticVerdict {

@@ -1,5 +1,5 @@
-// A proposed change: JSON in and out (design.md, "edit"). Text reaches the assembler only when it is spliced
-// in.
+// A proposed change: JSON in and out (docs/command-line.md, "rebuild"). Text reaches the assembler only when
+// it is spliced in.
 #pragma once
 
 #include "base/result.h"

@@ -55,7 +55,7 @@ struct CheckOptions {
 std::vector<Finding> check(const Program&, const Function&, const Cfg&, const CheckOptions&);
 
 /// Those of `candidate` that K0 does not have: matched by kind, rule, register class or object, and the pair
-/// of mnemonics (design.md, G1), counted (two of a kind where K0 has one: one is new). Findings at the same
+/// of mnemonics counted (two of a kind where K0 has one: one is new). Findings at the same
 /// ids are matched first, so what is reported is what an edit brought.
 std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>& of_k0,
                                   const Program& candidate, const std::vector<Finding>& of_candidate);

@@ -190,8 +190,8 @@ void Watcher::check_unknown(Wave& wave, WaveWatch& w, const OpInfo& info) {
 void Watcher::define(const Wave& wave, WaveWatch& w, const OpInfo& info) {
   const uint64_t lanes = info.defines_every_lane ? emulator::all_lanes : wave.exec();
   (info.defs & w.unknown).for_each([&](unsigned u) {
-    if (is_row(u) && (w.written[u] |= lanes) != emulator::all_lanes) return;
-    w.unknown.erase(u);
+    if (is_row(u)) w.written[u] |= lanes;
+    if (!is_row(u) || w.written[u] == emulator::all_lanes) w.unknown.erase(u);
   });
 }
 

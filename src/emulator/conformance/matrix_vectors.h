@@ -1,5 +1,5 @@
 // Vectors of matrix instructions: whole products (A, B, C and the expected D as matrices), and single dot
-// products with what a GPU gave for them. Formats: data/conformance/mfma/README.md.
+// products with what a GPU gave for them. Formats: tests/emulator/data/README.md.
 #pragma once
 
 #include "emulator/conformance/outcome.h"

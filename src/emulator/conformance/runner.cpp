@@ -153,8 +153,9 @@ void apply_exceptions(std::vector<Judged>& judged) {
   for (Judged& j : judged) {
     if (j.exception == nullptr) continue;
     if (left[j.outcome.family] == 0) {
-      j.outcome.text +=
-          fmt::format(" (judged wrong, but the family has its exceptions: {})", j.exception->reason);
+      j.outcome.text += fmt::format(
+          " (listed as wrong itself, but the exceptions of its family, one in a hundred, are used up: {})",
+          j.exception->reason);
       continue;
     }
     --left[j.outcome.family];

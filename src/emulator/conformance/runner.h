@@ -11,8 +11,8 @@
 
 namespace asmevo::emulator::conformance {
 
-/// A vector that is judged wrong itself, or that two sources disagree about (design.md, "conformance
-/// exceptions").
+/// A vector that is judged wrong itself, or that two sources disagree about: at most one in a hundred of a
+/// family.
 struct Exception {
   std::vector<std::string> ops; // mnemonics without encoding suffix
   std::string condition;        // text that the vector's id must contain; empty: all of these ops
