@@ -142,8 +142,7 @@ class Verify {
     if (options_.list)
       for (const std::string& text : set_.left_out) fmt::print("left out: {}\n", printable(text, 400));
     else if (!set_.left_out.empty())
-      fmt::print("left out: {} made-up cases (--list says why)\n",
-                 set_.left_out.size());
+      fmt::print("left out: {} made-up cases (--list says why)\n", set_.left_out.size());
     for (const std::string& text : set_.warnings) fmt::print("warning: {}\n", printable(text, 400));
     const auto silent = static_cast<size_t>(std::ranges::count(cases_, true, &CaseReport::says_nothing));
     const size_t good =

@@ -13,7 +13,7 @@ TEST(Hang, CountsTheInstructionsOfTheWorkgroupItNames) {
     options.threads = threads;
     options.most_instructions = 1000;
     Bench bench("round:\n s_nop 0\n s_branch round\n s_endpgm", {}, options);
-    const device::LaunchOutcome outcome = bench.launch(8, 64);
+    const device::LaunchOutcome outcome = bench.launch(8, 64, {0});
     EXPECT_FALSE(outcome.completed());
     EXPECT_THAT(outcome.text, ::testing::HasSubstr("hang: 1000 instructions in workgroup 0, wave 0"));
   }
