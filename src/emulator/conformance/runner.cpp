@@ -154,7 +154,7 @@ void apply_exceptions(std::vector<Judged>& judged) {
     if (j.exception == nullptr) continue;
     if (left[j.outcome.family] == 0) {
       j.outcome.text += fmt::format(
-          " (listed as wrong itself, but the exceptions of its family, one in a hundred, are used up: {})",
+          " (judged wrong itself, but the exceptions of its family, one in a hundred, are used up: {})",
           j.exception->reason);
       continue;
     }
