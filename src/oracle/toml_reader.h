@@ -2,27 +2,12 @@
 // asked for are found. Includes toml++: for oracle/*.cpp only.
 #pragma once
 
+#include "base/toml.h"
 #include "oracle/launch_spec.h"
-
-#ifndef TOML_EXCEPTIONS
-#define TOML_EXCEPTIONS 0
-#endif
-#define TOML_ENABLE_FORMATTERS 0
-// toml++ 3.3 asserts, and with NDEBUG tells the optimiser, that a key starts with a letter before it has
-// looked; its code behind copes with files where it does not.
-#pragma push_macro("NDEBUG")
-#undef NDEBUG
-#define TOML_ASSERT(expression) static_assert(true)
-#include <toml++/toml.h>
-#pragma pop_macro("NDEBUG")
 
 #include <set>
 
 namespace asmevo::oracle {
-
-inline unsigned line_of(const toml::node& node) {
-  return node.source().begin.line;
-}
 
 /// One table, and what it is called in messages ("buffer 'x'").
 class TomlReader {

@@ -1,7 +1,8 @@
 #include "timing/coalescing.h"
 
+#include "emulator/memory_access.h"
+
 #include <algorithm>
-#include <bit>
 
 namespace asmevo::timing {
 
@@ -24,14 +25,14 @@ void coalesce(const uint64_t* addresses, uint64_t lanes, unsigned bytes, std::ve
       }
     pieces.push_back({address, mask});
   };
-  for (; lanes != 0; lanes &= lanes - 1) {
-    uint64_t at = addresses[std::countr_zero(lanes)];
+  emulator::for_each_lane(lanes, [&](unsigned lane) {
+    uint64_t at = addresses[lane];
     for (uint64_t left = bytes; left != 0;) {
       const uint64_t offset = at % piece_bytes, now = std::min<uint64_t>(left, piece_bytes - offset);
       touch(at - offset, bits(offset, now));
       at += now, left -= now;
     }
-  }
+  });
 }
 
 } // namespace asmevo::timing

@@ -1,5 +1,7 @@
 #include "timing/instruction_cost.h"
 
+#include "isa/hazards.h"
+
 #include <algorithm>
 
 namespace asmevo::timing {
@@ -12,11 +14,6 @@ using isa::MatrixKind;
 using P = Parameter;
 
 constexpr double pass = 4; // cycles; also a wait state, an issue slot
-
-bool is_packed_f32(const Instruction& i) {
-  return i.base_mnemonic.starts_with("v_pk_") &&
-         (i.base_mnemonic.ends_with("_f32") || i.base_mnemonic == "v_pk_mov_b32");
-}
 
 // 32-bit products, whole or their upper half: not those of 24 or 16 bits.
 bool multiplies_32_bits(const Instruction& i) {
@@ -64,6 +61,11 @@ InstructionCost matrix_cost(const Instruction& i, const isa::Target& target) {
 
 } // namespace
 
+bool is_packed_f32(const Instruction& i) {
+  return i.base_mnemonic.starts_with("v_pk_") &&
+         (i.base_mnemonic.ends_with("_f32") || i.base_mnemonic == "v_pk_mov_b32");
+}
+
 std::string_view name(Pipe pipe) {
   switch (pipe) {
   case Pipe::Valu: return "VALU";
@@ -97,7 +99,7 @@ InstructionCost instruction_cost(const Instruction& i, const isa::Target& target
   case IssueClass::Flat: return of(Pipe::Vmem, m[P::memory_issue_cycles], 0);
   case IssueClass::Branch: return of(Pipe::Branch, m[P::salu_cycles], 0);
   case IssueClass::Waitcnt: return of(Pipe::Internal, m[P::waitcnt_cycles], 0);
-  case IssueClass::Nop: return of(Pipe::Internal, pass * ((i.words[0] & 0xf) + 1), 0);
+  case IssueClass::Nop: return of(Pipe::Internal, pass * isa::wait_states(i), 0);
   case IssueClass::Message:
   case IssueClass::Export: return of(Pipe::Message, pass, 0);
   case IssueClass::Barrier:

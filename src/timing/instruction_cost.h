@@ -39,6 +39,9 @@ struct InstructionCost {
   double to_packed_valu = 0; // to one of v_pk_*_f32, v_pk_mov_b32 or v_dot*
 };
 
+/// v_pk_*_f32 and v_pk_mov_b32.
+bool is_packed_f32(const isa::Instruction&);
+
 InstructionCost instruction_cost(const isa::Instruction&, const isa::Target&, const Machine&);
 
 } // namespace asmevo::timing

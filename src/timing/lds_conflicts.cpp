@@ -1,8 +1,9 @@
 #include "timing/lds_conflicts.h"
 
+#include "emulator/memory_access.h"
+
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 
 namespace asmevo::timing {
@@ -29,10 +30,10 @@ unsigned worst_bank(const uint64_t* addresses, uint64_t lanes, unsigned bytes, u
   constexpr size_t most = 32 * 5; // lanes of a group, dwords of an unaligned access
   std::array<uint64_t, most> dwords;
   size_t count = 0;
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const uint64_t first = addresses[std::countr_zero(lanes)];
+  emulator::for_each_lane(lanes, [&](unsigned lane) {
+    const uint64_t first = addresses[lane];
     for (uint64_t d = first / 4; d <= (first + bytes - 1) / 4; ++d) dwords[count++] = d;
-  }
+  });
   std::sort(dwords.begin(), dwords.begin() + static_cast<std::ptrdiff_t>(count));
   count = static_cast<size_t>(
       std::unique(dwords.begin(), dwords.begin() + static_cast<std::ptrdiff_t>(count)) - dwords.begin());

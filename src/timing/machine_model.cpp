@@ -2,19 +2,8 @@
 
 #include "base/files.h"
 #include "base/random.h"
+#include "base/toml.h"
 #include "timing/builtin_machines.h"
-
-#ifndef TOML_EXCEPTIONS
-#define TOML_EXCEPTIONS 0
-#endif
-#define TOML_ENABLE_FORMATTERS 0
-// toml++ 3.3 asserts, and with NDEBUG tells the optimiser, that a key starts with a letter before it has
-// looked; its code behind copes with files where it does not.
-#pragma push_macro("NDEBUG")
-#undef NDEBUG
-#define TOML_ASSERT(expression) static_assert(true)
-#include <toml++/toml.h>
-#pragma pop_macro("NDEBUG")
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -102,10 +91,6 @@ static_assert([] {
     if (static_cast<size_t>(table[i].parameter) != i) return false;
   return true;
 }());
-
-unsigned line_of(const toml::node& node) {
-  return node.source().begin.line;
-}
 
 class Reader {
  public:

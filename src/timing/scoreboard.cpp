@@ -20,13 +20,6 @@ bool is_scalar_memory(const Instruction& i) {
   return i.memory.kind == MemoryKind::Scalar;
 }
 
-// v_pk_*_f32, v_pk_mov_b32 and dot products come later behind a matrix instruction than others.
-bool is_packed_or_dot(const Instruction& i) {
-  return i.base_mnemonic.starts_with("v_dot") ||
-         (i.base_mnemonic.starts_with("v_pk_") &&
-          (i.base_mnemonic.ends_with("_f32") || i.base_mnemonic == "v_pk_mov_b32"));
-}
-
 const isa::RegRange* accumulator(const Instruction& i) {
   if (i.matrix == isa::MatrixKind::None) return nullptr;
   const isa::Operand* const o = i.find(isa::Role::Src2);
@@ -80,7 +73,8 @@ double Scoreboard::operands_ready(const Instruction& i) const {
 double Scoreboard::unit_free(const Instruction& i, const InstructionCost& cost) const {
   const double free = free_[static_cast<size_t>(cost.pipe)];
   if (cost.pipe != Pipe::Valu) return free;
-  return std::max(free, is_packed_or_dot(i) ? packed_after_matrix_ : valu_after_matrix_);
+  const bool late = is_packed_f32(i) || i.base_mnemonic.starts_with("v_dot");
+  return std::max(free, late ? packed_after_matrix_ : valu_after_matrix_);
 }
 
 double Scoreboard::waited(const Instruction& i) const {
