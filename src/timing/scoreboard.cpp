@@ -28,18 +28,6 @@ const isa::RegRange* accumulator(const Instruction& i) {
 
 } // namespace
 
-std::string_view name(Stall stall) {
-  switch (stall) {
-  case Stall::None: return "NONE";
-  case Stall::AluDependency: return "ALU_DEPENDENCY";
-  case Stall::Waitcnt: return "WAITCNT";
-  case Stall::ArbiterNotWin: return "ARBITER_NOT_WIN";
-  case Stall::InternalInstruction: return "INTERNAL_INSTRUCTION";
-  case Stall::count: break;
-  }
-  return "";
-}
-
 void Scoreboard::Queue::add(double at, bool in_order) {
   constexpr size_t most = 64; // what a counter counts, and the one that would not fit
   done.push_back(in_order && !done.empty() ? std::max(at, done.back()) : at);

@@ -8,25 +8,13 @@
 #pragma once
 
 #include "timing/instruction_cost.h"
+#include "timing/stall.h"
 
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <string_view>
 
 namespace asmevo::timing {
-
-/// Why an instruction could not issue earlier. Named as rocprofiler's PC sampling does.
-enum class Stall : uint8_t {
-  None,
-  AluDependency, // what it reads is still being computed
-  Waitcnt,
-  ArbiterNotWin, // its unit is busy
-  InternalInstruction,
-  count
-};
-/// "ALU_DEPENDENCY", ...
-std::string_view name(Stall);
 
 struct Issue {
   double at = 0;              // cycle
