@@ -3,8 +3,8 @@
 // Each wave moves 1 KB from L2 to LDS and reads it back, one wave a SIMD. slow: load, wait, ds_write, wait, ds_read.
 // fast: global_load_lds_dword, wait, ds_read.
 // Established: the load writes LDS itself and saves the wave the ds_write and its wait of about 50 cycles (CDNA3 ISA
-// manual; ds_write cost in cdna3-machine.md). ROCm's Triton guide reports 697 to 1113 TFLOPS for a GEMM on MI300X
-// from direct-to-LDS loads (machine-numbers.md section 6), more than can be expected of dwords here.
+// manual; ds_write cost). ROCm's Triton guide reports 697 to 1113 TFLOPS for a GEMM on MI300X from direct-to-LDS
+// loads, more than can be expected of dwords here.
 .include "gfx942_kernels.inc"
 
 .macro begin
@@ -14,6 +14,7 @@
   v_lshlrev_b32_e32 v4, 2, v0            // 256 bytes a wave, in each of four parts of LDS
   s_nop 0
   v_readfirstlane_b32 s12, v4
+  s_mov_b32 m0, s12
 .endm
 .macro take
     .irp n, 0, 1, 2, 3
@@ -30,10 +31,10 @@
 kernel slow
   begin
   repeat
-    .irp n, 8, 9, 10, 11
-    global_load_dword v\n, v2, s[4:5]
-    ring_next 1024
+    .irp n, 0, 1, 2, 3
+    global_load_dword v[\n+8], v2, s[4:5] offset:1024*\n
     .endr
+    ring_next 4096
     s_waitcnt vmcnt(0)
     .irp n, 0, 1, 2, 3
     ds_write_b32 v4, v[\n+8] offset:1024*\n
@@ -46,11 +47,9 @@ kernel fast
   begin
   repeat
     .irp n, 0, 1, 2, 3
-    s_add_u32 m0, s12, 1024*\n
-    s_nop 0                              // m0 is read by the load
-    global_load_lds_dword v2, s[4:5]
-    ring_next 1024
+    global_load_lds_dword v2, s[4:5] offset:1024*\n // for both addresses
     .endr
+    ring_next 4096
     s_waitcnt vmcnt(0)
   take
 end_kernel fast

@@ -3,8 +3,7 @@
 // In each step a work-item writes a number and reads that of another wave. slow: it may only write again when all
 // have read. fast: it writes into the other half.
 // Established: a barrier stands where the last of the workgroup's waves arrives, and LDS double buffering halves
-// their number (FlyDSL kernel tuning guide, ROCm docs; AMD GEMM kernels of rocBLAS/Tensile, "PrefetchLocalRead" and
-// "1LDSBuffer").
+// their number (FlyDSL kernel tuning guide, ROCm docs).
 .include "gfx942_kernels.inc"
 
 .macro begin

@@ -2,8 +2,8 @@
 //
 // Lane i reads from row i. slow: rows of 32 dwords, all lanes in the same banks. fast: rows of 33. 32 lanes go at
 // once: 32 turns against one.
-// Established: bank rules measured on MI300 (cdna3-machine.md); ROCm blog "Avoiding LDS bank conflicts on AMD GPUs
-// using CK-Tile"; Composable Kernel documentation, "Understanding AMD GPU LDS and bank conflicts".
+// Established: bank rules measured on MI300 (mt4g); ROCm blog "Avoiding LDS bank conflicts on AMD GPUs using
+// CK-Tile"; Composable Kernel documentation, "Understanding AMD GPU LDS and bank conflicts".
 .include "gfx942_kernels.inc"
 
 // Fills 64 rows of 32 dwords with numbers, and reads them by columns again and again.

@@ -2,8 +2,8 @@
 //
 // Lane i writes into row i. slow: rows of 32 dwords, all lanes in the same bank. fast: rows of 33. Each wave has its
 // own 8 columns.
-// Established: bank rules measured on MI300 (cdna3-machine.md); ROCm blog "Avoiding LDS bank conflicts on AMD GPUs
-// using CK-Tile".
+// Established: bank rules measured on MI300 (mt4g); ROCm blog "Avoiding LDS bank conflicts on AMD GPUs using
+// CK-Tile".
 .include "gfx942_kernels.inc"
 
 .macro columns pitch

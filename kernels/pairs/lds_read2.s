@@ -2,7 +2,7 @@
 //
 // A single wave a compute unit reads 16 dwords a lane and waits: 16 instructions against 8.
 // Established: a wave issues one instruction in 4 cycles, which is 64 bytes a cycle with dwords of one wave where LDS
-// gives 128 (cdna3-machine.md); LLVM's SILoadStoreOptimizer merges pairs of ds_read_b32 for that reason.
+// gives 128 (mt4g); LLVM's SILoadStoreOptimizer merges pairs of ds_read_b32 for that reason.
 .include "gfx942_kernels.inc"
 
 .macro begin

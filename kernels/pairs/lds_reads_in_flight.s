@@ -1,6 +1,6 @@
 // Eight LDS reads, then one wait, against a wait after each. One wave a SIMD.
-// Established: an LDS read takes 47 to 52 cycles (mt4g; cdna3-machine.md) and LDS returns in order, so that one wait
-// serves several reads (CDNA3 ISA manual, section 4.4).
+// Established: an LDS read takes 47 to 52 cycles (mt4g) and LDS returns in order, so that one wait serves several
+// reads (CDNA3 ISA manual, section 4.4).
 .include "gfx942_kernels.inc"
 
 .macro begin

@@ -3,7 +3,7 @@
 // 64 rows of 8 pieces of 16 bytes; lane i reads from row i. slow: piece p of a row lies at place p, so that the 8
 // lanes that go at once want the same four banks. fast: it lies at place p XOR (row mod 8).
 // Established: ROCm blog "Avoiding LDS bank conflicts on AMD GPUs using CK-Tile", which measures naive, padded and
-// XOR layouts; bank rules measured on MI300 in cdna3-machine.md.
+// XOR layouts; bank rules measured on MI300.
 .include "gfx942_kernels.inc"
 
 .macro pieces swizzle

@@ -2,8 +2,8 @@
 //
 // Each workgroup sums 64 KB. slow: a lane reads 64 consecutive dwords, so that each load touches 64 lines and the
 // workgroup's lines do not fit L1. fast: each load touches two lines.
-// Established: L1 is 32 KB of 128-byte lines (machine-numbers.md section 1); the HIP performance guidelines (ROCm
-// docs) on coalesced access.
+// Established: L1 is 32 KB of 128-byte lines (AMD data sheet; mt4g); the HIP performance guidelines (ROCm docs) on
+// coalesced access.
 .include "gfx942_kernels.inc"
 
 kernel slow

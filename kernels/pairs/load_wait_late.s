@@ -2,9 +2,9 @@
 //
 // slow: load, wait, 64 multiply-adds, use. fast: load, 64 multiply-adds, wait, use. One wave a SIMD (the LDS of one
 // workgroup fills the compute unit), loads from L2: 256 of its nearly 300 cycles are covered in the fast one.
-// Established: an L2 hit takes 266 to 288 cycles (mt4g on MI300A and MI300X; cdna3-machine.md). That loads are to be
-// issued early and waited for late is the prefetch rule of ROCm's FlyDSL kernel tuning guide and section 4.4
-// (S_WAITCNT) of the CDNA3 ISA manual.
+// Established: an L2 hit takes 266 to 288 cycles (mt4g on MI300A and MI300X). That loads are to be issued early and
+// waited for late is the prefetch rule of ROCm's FlyDSL kernel tuning guide and section 4.4 (S_WAITCNT) of the CDNA3
+// ISA manual.
 .include "gfx942_kernels.inc"
 
 .macro begin

@@ -2,7 +2,7 @@
 //
 // Each workgroup reads its own part of 608 MB with two loads in flight in each wave, one workgroup a compute unit.
 // slow: 2 KB in flight, fast: 8 KB.
-// Established: HBM latency of 866 to 900 cycles and 4.1 TB/s (cdna3-machine.md, machine-numbers.md section 4) need
+// Established: HBM latency of 866 to 900 cycles and 4.1 TB/s (mt4g; STREAM in the Azure AI benchmarking guide) need
 // about 6 KB in flight a compute unit.
 .include "gfx942_kernels.inc"
 

@@ -2,9 +2,9 @@
 //
 // All workgroups walk round the same 16 KB, with eight waves a SIMD. slow: four times the instructions, of 256 bytes
 // each. fast: 1024 bytes each.
-// Established: L1 reads reach 128 bytes a cycle and compute unit (mt4g on MI300A; cdna3-machine.md) and a compute
-// unit issues a global load every 4 cycles or slower (thread traces there), which is 64 bytes a cycle with dwords.
-// How far the dword form falls behind is not published: a cautious bet.
+// Established: L1 reads reach 128 bytes a cycle and compute unit (mt4g on MI300A) and a compute unit issues a global
+// load every 4 cycles or slower (thread traces there), which is 64 bytes a cycle with dwords. How far the dword form
+// falls behind is not published: a cautious bet.
 .include "gfx942_kernels.inc"
 
 kernel slow

@@ -1,8 +1,8 @@
 // Eight loads, then one wait, against a wait after each.
 //
 // slow: eight times load and wait. fast: eight loads, then the waits. One wave a SIMD, loads from L2.
-// Established: an L2 hit takes 266 to 288 cycles and loads issue every 4 cycles or so (cdna3-machine.md). Little's
-// law; the HIP performance guidelines (ROCm docs) and AMD lab notes ask for independent loads to hide latency.
+// Established: an L2 hit takes 266 to 288 cycles and loads issue every 4 cycles or so (mt4g). Little's law; the HIP
+// performance guidelines (ROCm docs) and AMD lab notes ask for independent loads to hide latency.
 .include "gfx942_kernels.inc"
 
 .macro begin

@@ -2,8 +2,8 @@
 //
 // Each workgroup reads its own part of a buffer larger than the Infinity Cache, one workgroup a compute unit. slow: 4
 // KB in flight, and none while the result is used. fast: 16 KB.
-// Established: HBM takes 866 to 900 cycles (mt4g; cdna3-machine.md); at 4.1 TB/s (STREAM on MI300X,
-// machine-numbers.md section 4) about 6 KB a compute unit must be in flight all the time.
+// Established: HBM takes 866 to 900 cycles (mt4g); at 4.1 TB/s (STREAM on MI300X, Azure AI benchmarking guide) about
+// 6 KB a compute unit must be in flight all the time.
 .include "gfx942_kernels.inc"
 
 .macro begin

@@ -2,9 +2,9 @@
 //
 // A wave reads rows of 256 bytes, of which there is one in 512 bytes, from HBM. The input is the same everywhere,
 // since the two read different bytes of it.
-// Established: L2 lines are 128 bytes, those of the Infinity Cache 64 (machine-numbers.md section 1), so that a row
-// of 256 bytes which starts 36 bytes into one needs 3 lines for 2, or 5 halves for 4. The HIP performance guidelines
-// (ROCm docs) ask for aligned rows.
+// Established: L2 lines are 128 bytes, those of the Infinity Cache 64 (AMD data sheet; mt4g), so that a row of 256
+// bytes which starts 36 bytes into one needs 3 lines for 2, or 5 halves for 4. The HIP performance guidelines (ROCm
+// docs) ask for aligned rows.
 .include "gfx942_kernels.inc"
 
 .macro rows start

@@ -2,7 +2,7 @@
 //
 // slow: s_load, wait, 12 multiply-adds, use. fast: s_load, 12 multiply-adds, wait, use. One wave a SIMD; the 4 KB
 // that are read stay in the scalar cache.
-// Established: a scalar load that hits takes 48 cycles (mt4g on all of MI210 to MI350P; cdna3-machine.md).
+// Established: a scalar load that hits takes 48 cycles (mt4g on all of MI210 to MI350P).
 .include "gfx942_kernels.inc"
 
 .macro begin

@@ -2,8 +2,8 @@
 //
 // Each wave writes 64 rows of 128 bytes, the number of each dword into it. slow: a lane writes its own row, so that
 // each store touches 64 lines. fast: each store touches two.
-// Established: lines are 128 bytes (machine-numbers.md section 1); the HIP performance guidelines (ROCm docs) on
-// coalesced access.
+// Established: lines are 128 bytes (AMD data sheet; mt4g); the HIP performance guidelines (ROCm docs) on coalesced
+// access.
 .include "gfx942_kernels.inc"
 
 kernel slow

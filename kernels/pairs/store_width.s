@@ -3,7 +3,7 @@
 // slow: each of four store instructions touches all 8 lines of a wave's kilobyte. fast: one does.
 // Established: a store instruction of dwords that lie 16 bytes apart touches as many 128-byte lines as one of
 // dwordx4, with a quarter of the bytes; the L1 writes through without gathering across instructions (CDNA3 white
-// paper; L2 write bandwidth in machine-numbers.md section 4).
+// paper; L2 write bandwidth: mt4g).
 .include "gfx942_kernels.inc"
 
 .macro begin

@@ -2,8 +2,7 @@
 //
 // slow: reading a column of the tile, all lanes are in one bank. fast: a dword of padding.
 // Established: Composable Kernel's slides "LDS Bank Conflicts on CDNA" measure the transpose of a 65536 x 256 fp16
-// matrix with and without padding on MI300 and MI355: 15 to 20 % (and 14.1 against 11.9 us); bank rules in
-// cdna3-machine.md.
+// matrix with and without padding on MI300 and MI355: 15 to 20 % (and 14.1 against 11.9 us); bank rules.
 .include "gfx942_kernels.inc"
 
 // A tile of 64 x 64 dwords a workgroup; a matrix of s9 x s9, s8 the binary logarithm of the tiles in a row.

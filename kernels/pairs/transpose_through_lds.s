@@ -1,8 +1,8 @@
 // A matrix transposed through LDS, with coalesced stores, against one whose lanes store down a column.
 //
 // slow: each store touches 64 lines, 16 KB apart. fast: padded LDS in between, each store touches two lines.
-// Established: lines are 128 bytes (machine-numbers.md section 1); transposing through LDS for the sake of coalesced
-// stores is the textbook example, and section "memory coalescing" of the HIP performance guidelines (ROCm docs).
+// Established: lines are 128 bytes (AMD data sheet; mt4g); transposing through LDS for the sake of coalesced stores
+// is the textbook example, and section "memory coalescing" of the HIP performance guidelines (ROCm docs).
 .include "gfx942_kernels.inc"
 
 // A tile of 64 x 64 dwords a workgroup; a matrix of s9 x s9, s8 the binary logarithm of the tiles in a row.
