@@ -2,8 +2,8 @@
 //
 // In each step a work-item writes a number and reads that of another wave. slow: it may only write again when all
 // have read. fast: it writes into the other half.
-// Established: a barrier stands where the last of the workgroup's waves arrives, and LDS double buffering halves
-// their number (FlyDSL kernel tuning guide, ROCm docs).
+// Established: a barrier waits for the last of the workgroup's waves (CDNA3 ISA manual, S_BARRIER); AMD's kernels use
+// LDS in two halves (FlyDSL kernel tuning guide, section 2).
 .include "gfx942_kernels.inc"
 
 .macro begin

@@ -3,7 +3,7 @@
 // slow: four times the instructions, and lanes 16 bytes apart share 8 banks. fast: the eight lanes that go at once
 // use all 32 banks.
 // Established: LDS reads reach 128 bytes a cycle and compute unit (mt4g); the MI300X workload optimization guide
-// (ROCm docs) looks for ds_read_b128 in the ISA of a good kernel.
+// (ROCm docs) wants _b128 LDS accesses in most cases, for fewer instructions.
 .include "gfx942_kernels.inc"
 
 .macro begin

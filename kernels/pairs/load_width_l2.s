@@ -3,7 +3,7 @@
 // Both read the same bytes with two loads in flight in each wave, one workgroup a compute unit. slow: 2 KB a compute
 // unit and latency, fast: 8 KB with a quarter of the instructions.
 // Established: L2 latency and bandwidth (mt4g); 16-byte loads are what AMD's tuning guides ask for (MI300X workload
-// optimization guide: global_load_dwordx4 in the ISA of a good kernel; FlyDSL kernel tuning guide).
+// optimization guide, ISA assembly analysis; FlyDSL kernel tuning guide).
 .include "gfx942_kernels.inc"
 
 kernel slow

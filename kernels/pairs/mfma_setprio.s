@@ -4,9 +4,9 @@
 // need 4 of 32 issue slots, the other has 32 multiply-adds. slow: the older wave's multiply-adds go first, so that in
 // every second phase the MFMAs come after them. fast: MFMA has priority.
 // Established: triton-lang/triton PRs 5018 and 5696: ping-pong scheduling, with s_setprio 1 around the dot, made the
-// default on gfx942; the HipKittens paper (arXiv 2511.08083) schedules MI300X and MI355X kernels so. That s_setprio
-// alone decides is not measured in public: the fast one must at least not be slower. By the ISA manual (S_SETPRIO,
-// oldest wave first otherwise) 1.2 and more is to be expected here.
+// default on gfx942; the HipKittens paper (arXiv 2511.08083) schedules CDNA3 and CDNA4 kernels so; LLVM's
+// AMDGPUSetWavePriority pass exists because older waves go first otherwise. That s_setprio alone decides is not
+// measured in public: the fast one must at least not be slower. 1.2 and more is to be expected here.
 .include "gfx942_kernels.inc"
 
 .macro phases priority

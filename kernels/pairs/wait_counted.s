@@ -3,8 +3,7 @@
 // slow: s_waitcnt vmcnt(0) before each use, which also waits for the load issued last. fast: s_waitcnt vmcnt(3). One
 // wave a SIMD, loads from L2: the slow one has a latency for each load, the fast one a quarter of it.
 // Established: vmcnt counts loads in order, so that a wait for N leaves the N youngest in flight (CDNA3 ISA manual,
-// section 4.4); counted waits in place of vmcnt(0) are what makes software pipelines work (FlyDSL kernel tuning
-// guide; AMD-AIM/HIPGenerator notes).
+// section 4.4); LLVM's SIInsertWaitcnts computes the largest N that does for that reason. L2 latency: mt4g.
 .include "gfx942_kernels.inc"
 
 .macro begin
