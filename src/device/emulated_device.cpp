@@ -96,30 +96,62 @@ Status EmulatedDevice::read(uint64_t address, std::span<uint8_t> bytes) {
   return memory_.read(address, bytes);
 }
 
-Result<LaunchOutcome> EmulatedDevice::launch(Module& module, std::string_view kernel_name,
+namespace {
+
+// A launch with what the packet processor sets up for it, in memory until it is let go.
+class PreparedLaunch {
+ public:
+  static Result<PreparedLaunch> make(Module& module, std::string_view kernel_name, const LaunchShape& shape,
+                                     const LaunchArguments& arguments, emulator::AddressSpace& memory) {
+    PreparedLaunch p;
+    emulator::LoadedObject& loaded = static_cast<EmulatedModule&>(module).loaded();
+    const codeobject::Kernel* kernel = loaded.object().find_kernel(kernel_name);
+    if (kernel == nullptr) return bad_input("the code object has no kernel '{}'", kernel_name);
+    emulator::LaunchRequest request;
+    request.grid = shape.grid;
+    request.workgroup = shape.workgroup;
+    request.dynamic_lds = shape.dynamic_lds;
+    request.kernarg = arguments.kernarg;
+    request.keep_hidden = arguments.keep_hidden;
+    request.hidden = arguments.hidden;
+    request.kernarg_address = arguments.address;
+    ASMEVO_TRY(p.code, loaded.code(*kernel));
+    p.bias = loaded.bias();
+    ASMEVO_TRY(p.launch, emulator::prepare_launch(loaded.object(), *kernel, loaded.bias(), request, memory));
+    return p;
+  }
+  void let_go(emulator::AddressSpace& memory) const {
+    for (const uint64_t own : {launch.kernarg_address, launch.packet_address, launch.queue_address})
+      memory.unmap(own);
+  }
+
+  emulator::Code* code = nullptr;
+  emulator::Launch launch;
+  uint64_t bias = 0;
+};
+
+} // namespace
+
+Result<LaunchOutcome> EmulatedDevice::launch(Module& module, std::string_view kernel,
                                              const LaunchShape& shape, const LaunchArguments& arguments) {
-  emulator::LoadedObject& loaded = static_cast<EmulatedModule&>(module).loaded();
-  const codeobject::Kernel* kernel = loaded.object().find_kernel(kernel_name);
-  if (kernel == nullptr) return bad_input("the code object has no kernel '{}'", kernel_name);
-  emulator::LaunchRequest request;
-  request.grid = shape.grid;
-  request.workgroup = shape.workgroup;
-  request.dynamic_lds = shape.dynamic_lds;
-  request.kernarg = arguments.kernarg;
-  request.keep_hidden = arguments.keep_hidden;
-  request.hidden = arguments.hidden;
-  request.kernarg_address = arguments.address;
-  ASMEVO_TRY(emulator::Code* const code, loaded.code(*kernel));
-  ASMEVO_TRY(const emulator::Launch launch,
-             emulator::prepare_launch(loaded.object(), *kernel, loaded.bias(), request, memory_));
+  ASMEVO_TRY(const PreparedLaunch p, PreparedLaunch::make(module, kernel, shape, arguments, memory_));
   for (const uint64_t index : options_.workgroups)
-    if (index >= launch.workgroup_count())
-      return bad_input("workgroup {} of a grid of {}", index, launch.workgroup_count());
-  const emulator::RunResult result = emulator::run_dispatch(launch, *code, memory_, options_);
-  LaunchOutcome outcome = outcome_of(result, loaded.bias());
-  for (const uint64_t own : {launch.kernarg_address, launch.packet_address, launch.queue_address})
-    memory_.unmap(own);
+    if (index >= p.launch.workgroup_count())
+      return bad_input("workgroup {} of a grid of {}", index, p.launch.workgroup_count());
+  const emulator::RunResult result = emulator::run_dispatch(p.launch, *p.code, memory_, options_);
+  LaunchOutcome outcome = outcome_of(result, p.bias);
+  p.let_go(memory_);
   return outcome;
+}
+
+Result<timing::DispatchTrace> EmulatedDevice::trace(Module& module, std::string_view kernel,
+                                                    const LaunchShape& shape,
+                                                    const LaunchArguments& arguments,
+                                                    const timing::Machine& machine,
+                                                    const timing::TraceOptions& options) {
+  emulator::AddressSpace fork = memory_.fork();
+  ASMEVO_TRY(const PreparedLaunch p, PreparedLaunch::make(module, kernel, shape, arguments, fork));
+  return timing::trace_dispatch(p.launch, *p.code, fork, p.bias, machine, options);
 }
 
 } // namespace asmevo::device

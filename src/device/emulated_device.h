@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "emulator/address_space.h"
 #include "emulator/dispatch.h"
+#include "timing/dispatch_trace.h"
 
 namespace asmevo::device {
 
@@ -30,6 +31,10 @@ class EmulatedDevice final : public Device {
   Result<uint64_t> allocate_filled(std::string_view name, uint64_t bytes, emulator::PageFill,
                                    uint64_t address = 0,
                                    emulator::RegionAccess = emulator::RegionAccess::ReadWrite);
+  /// What the cycle model needs of a launch. Memory is as before afterwards. An Error if it faults, too.
+  Result<timing::DispatchTrace> trace(Module&, std::string_view kernel, const LaunchShape&,
+                                      const LaunchArguments&, const timing::Machine&,
+                                      const timing::TraceOptions&);
   emulator::AddressSpace& memory() { return memory_; }
   EmulatorOptions& options() { return options_; }
 

@@ -139,6 +139,8 @@ class Dispatch {
     r.running = false;
     ++r.turns;
     Workgroup& group = *r.group;
+    if (options_.enough_instructions != 0 && group.instructions() >= options_.enough_instructions)
+      group.leave();
     const bool hangs =
         group.state() == Workgroup::State::Running && group.instructions() >= options_.most_instructions;
     if (group.state() != Workgroup::State::Running || hangs)

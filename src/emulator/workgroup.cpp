@@ -141,6 +141,12 @@ uint64_t Workgroup::run(uint64_t budget) {
   return done;
 }
 
+void Workgroup::leave() {
+  if (state_ != State::Running) return;
+  state_ = State::Finished;
+  if (observer_ != nullptr) observer_->workgroup_ended(*this);
+}
+
 const Fault& Workgroup::fault() const {
   return waves_[faulting_wave_].fault;
 }

@@ -38,6 +38,9 @@ class Workgroup {
   /// Runs about `budget` instructions of all waves together; returns how many it ran.
   uint64_t run(uint64_t budget);
 
+  /// Counts as finished from here on, wherever its waves are.
+  void leave();
+
   State state() const { return state_; }
   uint64_t index() const { return index_; }
   uint64_t instructions() const { return instructions_; }

@@ -54,10 +54,10 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
   LaunchRunOptions run;
   run.kernel = options.kernel;
   run.before_launch = [&](const std::string& kernel, const device::LaunchShape& shape,
-                          const device::LaunchArguments& arguments) -> Result<bool> {
+                          const device::LaunchArguments& arguments) -> Result<BeforeLaunch> {
     if (cases.size() == options.most_cases) {
       if (options.more != nullptr) *options.more = true;
-      return false;
+      return BeforeLaunch::Stop;
     }
     if (options.sample == 0 && options.most_workgroups != 0 &&
         shape.workgroup_count() > options.most_workgroups)
@@ -74,7 +74,7 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
     device->options().workgroups.clear();
     if (options.sample != 0 && shape.workgroup_count() > options.sample)
       device->options().workgroups = sample_workgroups(shape.workgroups(), options.sample, 0);
-    return !only_one;
+    return only_one ? BeforeLaunch::Stop : BeforeLaunch::Run;
   };
   ASMEVO_TRY(const LaunchReport report, run_launch(plan, *memory, *module, run));
   if (!report.outcome.completed()) return bad_input("K0 itself: {}", report.outcome.text);

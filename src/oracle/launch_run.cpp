@@ -161,9 +161,9 @@ class Runner {
                 const device::LaunchArguments& arguments) {
     if (options_.starting) options_.starting(name, shape);
     if (options_.before_launch) {
-      ASMEVO_TRY(const bool go_on, options_.before_launch(name, shape, arguments));
-      stopped_ = !go_on;
-      if (stopped_) return {};
+      ASMEVO_TRY(const BeforeLaunch what, options_.before_launch(name, shape, arguments));
+      stopped_ = what == BeforeLaunch::Stop;
+      if (what != BeforeLaunch::Run) return {};
     }
     Result<device::LaunchOutcome> outcome = memory_.device().launch(module_, name, shape, arguments);
     if (!outcome)
@@ -227,6 +227,7 @@ class Runner {
 
   Status set_memory(const StepSpec& s) {
     ASMEVO_TRY(const Part part, part_of(s, s.buffer, s.offset, "offset"));
+    ++report_.fills, report_.filled_bytes += part.bytes;
     ASMEVO_CHECK(count_touched(s, part));
     ASMEVO_TRY(const uint64_t value, natural(s.value, "value", 0, 255));
     const Bytes block(std::min(chunk_bytes, part.bytes), static_cast<uint8_t>(value));
@@ -242,6 +243,7 @@ class Runner {
     ASMEVO_TRY(const Part to, part_of(s, s.to, s.to_offset, "to_offset"));
     if (from.bytes > to.bytes)
       return error(s, "copy: {} bytes to buffer '{}', which has {} there", from.bytes, s.to, to.bytes);
+    ++report_.fills, report_.filled_bytes += from.bytes;
     const uint64_t source = memory_.address(from.buffer) + from.offset,
                    target = memory_.address(to.buffer) + to.offset;
     if (source < target + from.bytes && target < source + from.bytes)

@@ -5,12 +5,18 @@
 
 namespace asmevo::oracle {
 
+enum class BeforeLaunch : uint8_t {
+  Run,
+  Skip, // goes on behind it, as if it had been run
+  Stop, // the run ends here, as if completed
+};
+
 struct LaunchRunOptions {
   std::string kernel; // in place of what the steps say; empty: as they say
   /// Before each launch; for progress.
   std::function<void(const std::string& kernel, const device::LaunchShape&)> starting;
-  /// Before each launch, with memory as the kernel will find it. False: the run ends here, as if completed.
-  std::function<Result<bool>(const std::string& kernel, const device::LaunchShape&,
+  /// Before each launch, with memory as the kernel will find it.
+  std::function<Result<BeforeLaunch>(const std::string& kernel, const device::LaunchShape&,
                              const device::LaunchArguments&)>
       before_launch;
 };
@@ -26,6 +32,7 @@ struct LaunchReport {
   device::LaunchOutcome
       outcome; // of the launch that did not complete, else Completed; instructions of all launches
   std::vector<LaunchRecord> launches;
+  uint64_t fills = 0, filled_bytes = 0; // memset and copy steps, each a launch of its own on a GPU
   std::vector<std::string> notes; // one line each: what is odd, though nothing failed
 };
 

@@ -1,30 +1,79 @@
 #include "timing/cache.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace asmevo::timing {
 
-Cache::Cache(uint64_t bytes, unsigned line, unsigned ways)
-    : line_(line), ways_(ways), sets_(bytes / (uint64_t{line} * ways)), tags_(sets_ * ways) {}
+namespace {
 
-bool Cache::find(uint64_t number, bool bring) {
-  if (sets_ == 0) return false;
-  uint64_t* const set = set_of(number);
-  uint64_t* const end = set + ways_;
-  uint64_t* const found = std::find(set, end, number + 1);
-  const bool hit = found != end;
-  if (!hit && !bring) return false;
-  std::rotate(set, hit ? found : end - 1, hit ? found + 1 : end);
-  *set = number + 1;
-  return hit;
+constexpr size_t guess_count = 4096;
+
+// All groups of `bits` bits of x, each bit of the result the parity of one in each.
+constexpr uint64_t folded(uint64_t x, unsigned bits) {
+  constexpr unsigned most = 40; // of a line's number
+  uint64_t sum = 0;
+  for (unsigned shift = 0; shift < most; shift += bits) sum ^= x >> shift;
+  return sum;
 }
 
-bool Cache::access(uint64_t address) {
-  return find(address / line_, true);
+} // namespace
+
+Cache::Cache(const Shape& shape)
+    : shape_(shape), sets_(shape.bytes / (uint64_t{shape.line} * shape.ways)), tags_(sets_ * shape.ways),
+      lines_(tags_.size()), guesses_(guess_count),
+      fold_bits_(shape.hashed ? std::max(1U, static_cast<unsigned>(std::bit_width(sets_)) - 1) : 0) {}
+
+uint64_t Cache::set_of(uint64_t number) const {
+  return (fold_bits_ != 0 ? folded(number, fold_bits_) : number) % sets_;
 }
 
-bool Cache::touch(uint64_t address) {
-  return find(address / line_, false);
+size_t Cache::place_of(uint64_t number) const {
+  if (sets_ == 0) return tags_.size();
+  const size_t first = set_of(number) * shape_.ways;
+  uint8_t& guess = guesses_[number % guess_count];
+  if (guess < shape_.ways && tags_[first + guess] == number + 1) return first + guess;
+  const uint64_t* const set = tags_.data() + first;
+  const uint64_t* const found = std::find(set, set + shape_.ways, number + 1);
+  if (found == set + shape_.ways) return tags_.size();
+  guess = static_cast<uint8_t>(found - set);
+  return first + guess;
+}
+
+Cache::Line* Cache::find(uint64_t address) {
+  const size_t place = place_of(address / shape_.line);
+  if (place == tags_.size()) return nullptr;
+  lines_[place].used = ++clock_;
+  return &lines_[place];
+}
+
+size_t Cache::victim(uint64_t set) {
+  const size_t first = set * shape_.ways;
+  size_t oldest = first;
+  for (size_t n = first; n < first + shape_.ways; ++n) {
+    if (tags_[n] == 0) return n;
+    if (lines_[n].used < lines_[oldest].used) oldest = n;
+  }
+  if (shape_.replacement == Replacement::LeastRecentlyUsed) return oldest;
+  random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+  return first + (random_ >> 33) % shape_.ways;
+}
+
+Cache::Line* Cache::bring(uint64_t address, bool passing) {
+  pushed_out_dirty_ = false;
+  if (sets_ == 0) return nullptr;
+  const uint64_t number = address / shape_.line;
+  const size_t place = victim(set_of(number));
+  pushed_out_dirty_ = tags_[place] != 0 && lines_[place].dirty;
+  tags_[place] = number + 1;
+  lines_[place] = {};
+  lines_[place].used = passing ? 0 : ++clock_;
+  return &lines_[place];
+}
+
+void Cache::drop(uint64_t address) {
+  const size_t place = place_of(address / shape_.line);
+  if (place != tags_.size()) tags_[place] = 0;
 }
 
 void Cache::clear() {

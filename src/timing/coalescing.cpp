@@ -3,6 +3,7 @@
 #include "emulator/memory_access.h"
 
 #include <algorithm>
+#include <array>
 
 namespace asmevo::timing {
 
@@ -33,6 +34,24 @@ void coalesce(const uint64_t* addresses, uint64_t lanes, unsigned bytes, std::ve
       at += now, left -= now;
     }
   });
+}
+
+unsigned address_cycles(const uint64_t* addresses, uint64_t lanes, unsigned bytes) {
+  const uint64_t line = bytes <= 4 ? 64 : 128;
+  const unsigned group = bytes <= 8 ? 16 : 8;
+  unsigned cycles = 0;
+  for (unsigned first = 0; first < emulator::lanes; first += group) {
+    std::array<uint64_t, 32> lines; // a lane's bytes may lie over the end of one
+    size_t count = 0;
+    emulator::for_each_lane(lanes & bits(first, group), [&](unsigned lane) {
+      for (uint64_t n = addresses[lane] / line; n <= (addresses[lane] + bytes - 1) / line; ++n)
+        if (std::find(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(count), n) ==
+            lines.begin() + static_cast<std::ptrdiff_t>(count))
+          lines[count++] = n;
+    });
+    cycles += static_cast<unsigned>(count);
+  }
+  return cycles;
 }
 
 } // namespace asmevo::timing

@@ -22,8 +22,16 @@ bool multiplies_32_bits(const Instruction& i) {
          m.starts_with("v_mad_u64_u32") || m.starts_with("v_mad_i64_i32");
 }
 
+// Between integers and floats, and between floats of different sizes (LLVM SISchedule.td, WriteFloatCvt). The
+// ones that pack two results with a rounding of their own are not among them.
+bool converts(const Instruction& i) {
+  const std::string_view m = i.base_mnemonic;
+  return m.starts_with("v_cvt_") && !m.starts_with("v_cvt_pkrtz") && !m.starts_with("v_cvt_pknorm") &&
+         !m.starts_with("v_cvt_pk_u") && !m.starts_with("v_cvt_pk_i");
+}
+
 double valu_cycles(const Instruction& i, const Machine& m) {
-  if (i.issue == IssueClass::Transcendental) return m[P::trans_cycles];
+  if (i.issue == IssueClass::Transcendental || converts(i)) return m[P::trans_cycles];
   if (multiplies_32_bits(i)) return m[P::int_mul_cycles];
   if (i.base_mnemonic.find("_f64") != std::string_view::npos) return m[P::fp64_cycles];
   return is_packed_f32(i) ? m[P::packed_f32_cycles] : m[P::valu_cycles];

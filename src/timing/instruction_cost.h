@@ -24,6 +24,7 @@ enum class Pipe : uint8_t {
   Message,  // s_sendmsg, exports
   Internal, // s_waitcnt, s_nop, s_barrier, s_setprio: nothing is sent to any unit
 };
+inline constexpr size_t pipe_count = static_cast<size_t>(Pipe::Internal) + 1;
 std::string_view name(Pipe);
 
 struct InstructionCost {

@@ -67,6 +67,7 @@ enum class Parameter : uint8_t {
   l1_latency,
   l1_rate,
   l1_misses,
+  l1_fill,
   // [l2]
   l2_bytes,
   l2_channels,
@@ -87,8 +88,10 @@ enum class Parameter : uint8_t {
   tlb_miss,
   // [dispatch]
   workgroup_cycles,
+  wave_start,
   first_issue,
   launch_floor,
+  launch_overlap,
   launch_gap,
   count
 };

@@ -60,7 +60,7 @@ class Scoreboard {
   isa::Target target_;
   Machine machine_;
   double now_ = 0, end_ = 0;
-  std::array<double, 9> free_{}; // by Pipe
+  std::array<double, pipe_count> free_{}; // by Pipe
   double valu_after_matrix_ = 0, packed_after_matrix_ = 0;
   std::array<double, isa::unit::count> ready_{};            // by register
   std::array<double, isa::unit::count> accumulated_{};      // the same for who adds to exactly that result

@@ -36,6 +36,7 @@ uint64_t TraceRecorder::run(Wave& wave, emulator::Code& code, uint64_t budget) {
 
 void TraceRecorder::before(Wave& wave, const MicroOp& op) {
   WaveTrace& trace = now_.waves[wave.number];
+  if (++trace.executed > most_steps_) return;
   trace.steps.push_back({op.index, static_cast<uint32_t>(trace.accesses.size())});
   const auto [known, is_new] = instructions_.try_emplace(op.index, op.instruction);
   if (is_new) depends_on_time_ |= reads_clock(*op.instruction);
@@ -43,22 +44,27 @@ void TraceRecorder::before(Wave& wave, const MicroOp& op) {
 
 void TraceRecorder::memory(Wave& wave, const MicroOp&, const MemoryEvent& e) {
   WaveTrace& trace = now_.waves[wave.number];
+  if (trace.executed > most_steps_) return;
   TracedAccess access{.space = e.space, .load = e.load, .store = e.store, .atomic = e.atomic};
   access.lanes = static_cast<uint32_t>(std::popcount(e.lanes));
   access.first_piece = static_cast<uint32_t>(trace.pieces.size());
-  if (e.space == isa::MemoryKind::Lds)
-    access.lds_cycles = static_cast<uint16_t>(lds_cycles(e.addresses, e.lanes, e.bytes, lds_banks_));
-  else if (e.space == isa::MemoryKind::Scalar)
-    coalesce(e.addresses, 1, e.bytes, trace.pieces);
-  else
-    coalesce(e.addresses, e.lanes, e.bytes, trace.pieces);
+  if (e.space == isa::MemoryKind::Lds) {
+    access.cycles = static_cast<uint16_t>(lds_cycles(e.addresses, e.lanes, e.bytes, lds_banks_));
+  } else {
+    const bool scalar = e.space == isa::MemoryKind::Scalar;
+    pieces_.clear();
+    coalesce(e.addresses, scalar ? 1 : e.lanes, e.bytes, pieces_);
+    for (const Piece& p : pieces_) trace.pieces.emplace_back(p);
+    if (!scalar) access.cycles = static_cast<uint16_t>(address_cycles(e.addresses, e.lanes, e.bytes));
+  }
   access.pieces = static_cast<uint32_t>(trace.pieces.size()) - access.first_piece;
   trace.accesses.push_back(access);
 }
 
 void TraceRecorder::after(Wave& wave, const MicroOp&) {
   WaveTrace& trace = now_.waves[wave.number];
-  trace.steps.back().accesses_end = static_cast<uint32_t>(trace.accesses.size());
+  if (trace.executed <= most_steps_)
+    trace.steps.back().accesses_end = static_cast<uint32_t>(trace.accesses.size());
 }
 
 } // namespace asmevo::timing

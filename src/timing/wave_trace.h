@@ -9,6 +9,7 @@
 #include "emulator/observer.h"
 #include "timing/coalescing.h"
 
+#include <bit>
 #include <map>
 #include <utility>
 #include <vector>
@@ -19,7 +20,8 @@ namespace asmevo::timing {
 struct TracedAccess {
   isa::MemoryKind space = isa::MemoryKind::None; // Global, Lds, Scalar, ...: where it went
   bool load = false, store = false, atomic = false;
-  uint16_t lds_cycles = 0;              // Lds: on as many banks as the recorder was told
+  // Lds: on as many banks as the recorder was told. Vector memory: address_cycles.
+  uint16_t cycles = 0;
   uint32_t lanes = 0;                   // how many
   uint32_t first_piece = 0, pieces = 0; // of WaveTrace::pieces
 };
@@ -29,10 +31,23 @@ struct TracedStep {
   uint32_t accesses_end = 0; // its accesses are those from the step before's end on
 };
 
+/// A piece of memory: its address, and how many of its bytes.
+class TracedPiece {
+ public:
+  explicit TracedPiece(const Piece& p)
+      : value_(p.address | (static_cast<uint64_t>(std::popcount(p.bytes)) - 1)) {}
+  uint64_t address() const { return value_ & ~uint64_t{piece_bytes - 1}; }
+  unsigned bytes() const { return static_cast<unsigned>(value_ % piece_bytes) + 1; }
+
+ private:
+  uint64_t value_;
+};
+
 struct WaveTrace {
   std::vector<TracedStep> steps;
   std::vector<TracedAccess> accesses;
-  std::vector<Piece> pieces;
+  std::vector<TracedPiece> pieces;
+  uint64_t executed = 0; // instructions; more than steps where the trace was cut
 };
 
 struct WorkgroupTrace {
@@ -43,7 +58,9 @@ struct WorkgroupTrace {
 /// Traces of the workgroups that run in one place, one after another.
 class TraceRecorder final : public emulator::Observer {
  public:
-  explicit TraceRecorder(unsigned lds_banks) : lds_banks_(lds_banks) {}
+  /// `most_steps`: what is kept of each wave; what follows is only counted.
+  explicit TraceRecorder(unsigned lds_banks, uint64_t most_steps = ~uint64_t{0})
+      : lds_banks_(lds_banks), most_steps_(most_steps) {}
 
   void workgroup_started(emulator::Workgroup&) override;
   void workgroup_ended(emulator::Workgroup&) override;
@@ -60,6 +77,8 @@ class TraceRecorder final : public emulator::Observer {
 
  private:
   unsigned lds_banks_;
+  uint64_t most_steps_;
+  std::vector<Piece> pieces_; // of one access
   WorkgroupTrace now_;
   std::vector<WorkgroupTrace> done_;
   std::map<uint32_t, const isa::Instruction*> instructions_;

@@ -73,11 +73,11 @@ class SuiteRun {
   Status run(const Workgroups* only = nullptr) {
     oracle::LaunchRunOptions options;
     if (only != nullptr)
-      options.before_launch = [&](const std::string& kernel, const auto&, const auto&) -> Result<bool> {
+      options.before_launch = [&](const std::string& kernel, const auto&, const auto&) -> Result<oracle::BeforeLaunch> {
         const auto found = only->find(kernel);
-        if (found == only->end()) return false;
+        if (found == only->end()) return oracle::BeforeLaunch::Stop;
         device_->options().workgroups.assign(found->second.begin(), found->second.end());
-        return true;
+        return oracle::BeforeLaunch::Run;
       };
     ASMEVO_TRY(report_, oracle::run_launch(plan_, *memory_, *module_, options));
     if (!report_.outcome.completed()) return bad_input("{}", report_.outcome.text);

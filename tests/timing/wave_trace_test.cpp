@@ -81,16 +81,16 @@ TEST(WaveTrace, HoldsWhatMemoryWasTouched) {
   EXPECT_EQ(row[0].pieces, 4U);
   EXPECT_EQ(row[0].lanes, 64U);
   EXPECT_TRUE(row[0].load && !row[0].store);
-  const Piece& first = w.pieces[row[0].first_piece];
-  EXPECT_EQ(first.bytes, ~uint64_t{0});
-  EXPECT_EQ(w.pieces[row[0].first_piece + 3].address, first.address + 192);
+  const TracedPiece& first = w.pieces[row[0].first_piece];
+  EXPECT_EQ(first.bytes(), 64U);
+  EXPECT_EQ(w.pieces[row[0].first_piece + 3].address(), first.address() + 192);
   const auto bytes = accesses_of(w, 5);
   ASSERT_EQ(bytes.size(), 1U);
   EXPECT_EQ(bytes[0].pieces, 64U);
-  EXPECT_EQ(w.pieces[bytes[0].first_piece].bytes, 8U);
+  EXPECT_EQ(w.pieces[bytes[0].first_piece].bytes(), 1U);
   const auto written = accesses_of(w, 6);
   ASSERT_EQ(written.size(), 1U);
-  EXPECT_EQ(written[0].lds_cycles, 2U);
+  EXPECT_EQ(written[0].cycles, 2U);
   EXPECT_EQ(accesses_of(w, 7).size(), 2U); // two addresses
   const auto atomic = accesses_of(w, 9);
   ASSERT_EQ(atomic.size(), 1U);

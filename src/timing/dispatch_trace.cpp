@@ -1,0 +1,95 @@
+#include "timing/dispatch_trace.h"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+
+namespace asmevo::timing {
+
+namespace {
+
+using P = Parameter;
+
+// A workgroup that has not ended by then is not going to: one that waits for others which do not run.
+constexpr uint64_t most_instructions = uint64_t{1} << 31;
+
+// Runs workgroups with a recorder in each slot.
+class Recording {
+ public:
+  Recording(unsigned lds_banks, uint64_t most_steps) : banks_(lds_banks), most_steps_(most_steps) {}
+
+  Status run(const emulator::Launch& launch, emulator::Code& code, emulator::AddressSpace& memory,
+             uint64_t bias, const std::vector<uint64_t>& workgroups, unsigned threads, uint64_t enough) {
+    emulator::RunOptions options;
+    options.threads = threads;
+    options.most_instructions = most_instructions;
+    options.enough_instructions = enough;
+    options.workgroups = workgroups;
+    options.observer = [this](size_t slot) -> emulator::Observer* {
+      while (recorders_.size() <= slot)
+        recorders_.push_back(std::make_unique<TraceRecorder>(banks_, most_steps_));
+      return recorders_[slot].get();
+    };
+    const emulator::RunResult run = run_dispatch(launch, code, memory, options);
+    executed_ = run.instructions;
+    if (!run.completed()) return bad_input("{}", run.describe(bias));
+    return {};
+  }
+
+  // In the order of `workgroups`.
+  void take(DispatchTrace& trace, const std::vector<uint64_t>& workgroups) {
+    std::map<uint64_t, WorkgroupTrace> by_index;
+    for (const auto& r : recorders_) {
+      for (WorkgroupTrace& g : r->take()) by_index.try_emplace(g.index, std::move(g));
+      trace.instructions.insert(r->instructions().begin(), r->instructions().end());
+      trace.depends_on_time |= r->depends_on_time();
+    }
+    for (const uint64_t w : workgroups)
+      if (const auto found = by_index.find(w); found != by_index.end())
+        trace.groups.push_back(std::move(found->second));
+  }
+  uint64_t executed() const { return executed_; }
+
+ private:
+  unsigned banks_;
+  uint64_t most_steps_, executed_ = 0;
+  std::deque<std::unique_ptr<TraceRecorder>> recorders_;
+};
+
+} // namespace
+
+Result<DispatchTrace> trace_dispatch(const emulator::Launch& launch, emulator::Code& code,
+                                     emulator::AddressSpace& memory, uint64_t bias, const Machine& machine,
+                                     const TraceOptions& options) {
+  DispatchTrace trace;
+  trace.target = launch.target;
+  const auto items = std::accumulate(launch.request.workgroup.begin(), launch.request.workgroup.end(),
+                                     uint64_t{1}, std::multiplies());
+  trace.occupancy =
+      codeobject::occupancy(launch.target, launch.context.allocated_vgprs, launch.lds_bytes, items);
+  trace.size = {.workgroups = launch.workgroup_count(),
+                .waves_per_workgroup = launch.waves_per_group,
+                .workgroups_per_cu = std::max(1U, trace.occupancy.workgroups)};
+  trace.code_address = code.address() - bias;
+  trace.regions = memory.regions();
+  const auto banks = static_cast<unsigned>(machine[P::lds_banks]);
+
+  const std::vector<uint64_t> probes = probe_workgroups(trace.size.workgroups);
+  Recording probing(banks, 0);
+  ASMEVO_CHECK(probing.run(launch, code, memory, bias, probes, options.threads, 0));
+  trace.size.instructions = static_cast<double>(probing.executed()) / static_cast<double>(probes.size());
+  trace.sample = choose_sample(trace.size, machine, options.effort);
+
+  const bool cut = trace.sample.kind == DispatchSample::Kind::Cut;
+  const uint64_t enough = cut ? trace.sample.most_steps * trace.size.waves_per_workgroup : 0;
+  Recording recording(banks, trace.sample.most_steps);
+  ASMEVO_CHECK(recording.run(launch, code, memory, bias, trace.sample.workgroups, options.threads, enough));
+  recording.take(trace, trace.sample.workgroups);
+  trace.executed = probing.executed() + recording.executed();
+  if (!cut && !trace.groups.empty())
+    trace.size.instructions =
+        static_cast<double>(recording.executed()) / static_cast<double>(trace.groups.size());
+  return trace;
+}
+
+} // namespace asmevo::timing

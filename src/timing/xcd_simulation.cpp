@@ -1,0 +1,406 @@
+#include "timing/xcd_simulation.h"
+
+#include "base/random.h"
+#include "timing/wave_progress.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <queue>
+
+namespace asmevo::timing {
+
+namespace {
+
+using P = Parameter;
+
+constexpr double turn = 4; // cycles: a SIMD issues one instruction of a kind, and a wave one, in as many
+constexpr unsigned simds_per_cu = 4;
+constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double barrier_opens = 8;     // cycles from the last wave's arrival; an estimate
+constexpr double most_late_start = 64;  // cycles, of the ensemble's waves
+constexpr uint64_t mark_distance = 512; // instructions
+
+// Scalar arithmetic and scalar loads are one kind (AMD, GCN architecture white paper: "scalar ALU or
+// memory").
+constexpr size_t port_of(Pipe pipe) {
+  return static_cast<size_t>(pipe == Pipe::Smem ? Pipe::Salu : pipe);
+}
+
+struct Group {
+  uint32_t cu = 0, waves = 0, waiting = 0, ended = 0;
+};
+
+struct Wave {
+  WaveProgress progress;
+  uint32_t group = 0, simd = 0;
+  Stall blocked = Stall::None; // why it could not issue though ready
+  bool at_barrier = false;
+};
+
+struct Simd {
+  std::vector<uint32_t> waves; // oldest first
+  std::array<double, pipe_count> free{};
+  double valu_after_matrix = 0, packed_after_matrix = 0;
+  double wake = never;
+  size_t turn = 0; // round robin: who is first
+  bool priorities = false;
+};
+
+class Simulation {
+ public:
+  Simulation(const TimedCode& code, const Machine& machine, const isa::Target& target,
+             std::span<const WorkgroupTrace* const> workgroups, const SimulationOptions& options)
+      : code_(code), machine_(machine), options_(options), workgroups_(workgroups),
+        memory_(machine, target,
+                {.cus = options.cus,
+                 .l2_share = options.share,
+                 .xcds = options.xcds,
+                 .warmth = options.warmth,
+                 .replacement = options.structure.replacement}),
+        simds_(size_t{options.cus} * simds_per_cu), resident_(options.cus), random_(options.seed),
+        start_interval_(machine[P::workgroup_cycles] *
+                        std::max(1.0, options.waves_per_workgroup / double{simds_per_cu}) / options.share) {
+    result_.ops.resize(code.size());
+    room_ = uint64_t{options.cus} * options.workgroups_per_cu;
+  }
+
+  SimulationResult run() {
+    while (!result_.cut) {
+      const double dispatch = next_dispatch();
+      const double simd = events_.empty() ? never : events_.top().first;
+      if (dispatch == never && simd == never) break;
+      if (dispatch <= simd)
+        start_workgroup(dispatch);
+      else
+        take_event();
+    }
+    if (!result_.cut) result_.end = std::max(result_.end, memory_.drained());
+    result_.memory = memory_.counts();
+    std::ranges::sort(result_.finished);
+    return std::move(result_);
+  }
+
+ private:
+  // --- workgroups
+
+  double next_dispatch() const {
+    return next_group_ == workgroups_.size() || room_ == 0 ? never : std::max(now_, dispatch_free_);
+  }
+
+  // The compute unit for the next workgroup; there is one with room.
+  unsigned place() const {
+    unsigned best = options_.cus;
+    for (unsigned n = 0; n < options_.cus; ++n) {
+      const unsigned cu = (next_cu_ + n) % options_.cus;
+      if (resident_[cu] >= options_.workgroups_per_cu) continue;
+      if (best == options_.cus) best = cu;
+      if (options_.structure.placement == Structure::Placement::RoundRobin) break;
+      if (resident_[cu] > resident_[best]) best = cu;
+    }
+    return best;
+  }
+
+  void start_workgroup(double at) {
+    now_ = at;
+    const WorkgroupTrace& trace = *workgroups_[next_group_++];
+    const unsigned cu = place();
+    next_cu_ = (cu + 1) % options_.cus;
+    ++resident_[cu], --room_;
+    dispatch_free_ = at + start_interval_;
+    result_.last_start = at;
+    const uint32_t group = free_groups_.empty() ? static_cast<uint32_t>(groups_.size()) : free_groups_.back();
+    if (free_groups_.empty())
+      groups_.emplace_back();
+    else
+      free_groups_.pop_back();
+    groups_[group] = {.cu = cu};
+    for (const WaveTrace& wave : trace.waves)
+      if (!wave.steps.empty()) start_wave(wave, group, at);
+  }
+
+  void start_wave(const WaveTrace& trace, uint32_t group, double at) {
+    const unsigned cu = groups_[group].cu;
+    // The SIMD with the fewest waves.
+    size_t best = size_t{cu} * simds_per_cu;
+    for (size_t s = best; s < (size_t{cu} + 1) * simds_per_cu; ++s)
+      if (simds_[s].waves.size() < simds_[best].waves.size()) best = s;
+    const uint32_t id = free_waves_.empty() ? static_cast<uint32_t>(waves_.size()) : free_waves_.back();
+    if (free_waves_.empty())
+      waves_.emplace_back();
+    else
+      free_waves_.pop_back();
+    Wave& wave = waves_[id];
+    wave.group = group, wave.simd = static_cast<uint32_t>(best), wave.blocked = Stall::None;
+    wave.at_barrier = false;
+    ++groups_[group].waves;
+    double first = at + machine_[P::wave_start];
+    if (options_.seed != 0) first += most_late_start * static_cast<double>(random_.next() >> 11) * 0x1p-53;
+    wave.progress.start(trace, code_, first);
+    fetch(wave);
+    simds_[best].waves.push_back(id);
+    result_.waves_time -= at;
+    wake(best, wave.progress.ready);
+  }
+
+  void end_wave(uint32_t id, double at) {
+    Wave& wave = waves_[id];
+    result_.end = std::max(result_.end, at);
+    result_.waves_time += at;
+    std::erase(simds_[wave.simd].waves, id);
+    free_waves_.push_back(id);
+    Group& group = groups_[wave.group];
+    ++group.ended;
+    if (group.ended == group.waves) {
+      --resident_[group.cu], ++room_;
+      result_.finished.push_back(at);
+      free_groups_.push_back(wave.group);
+    } else {
+      open_barrier(wave.group, at);
+    }
+  }
+
+  // --- events
+
+  void wake(size_t simd, double at) {
+    if (at >= simds_[simd].wake) return;
+    simds_[simd].wake = at;
+    events_.emplace(at, static_cast<uint32_t>(simd));
+  }
+
+  void take_event() {
+    const auto [at, id] = events_.top();
+    events_.pop();
+    Simd& simd = simds_[id];
+    if (simd.wake != at) return; // woken earlier
+    simd.wake = never;
+    now_ = at;
+    const double next = step(simd, id, at);
+    if (next != never) wake(id, next);
+  }
+
+  // Lets the waves of a SIMD issue what they can. When to look again.
+  double step(Simd& simd, uint32_t id, double at) {
+    order_.assign(simd.waves.begin(), simd.waves.end());
+    arrange(simd);
+    double next = never;
+    for (const uint32_t w : order_) {
+      Wave& wave = waves_[w];
+      if (wave.at_barrier) continue;
+      if (wave.progress.ready <= at) {
+        const double free = unit_free(simd, wave.progress.op(), id / simds_per_cu);
+        if (free <= at) {
+          issue(simd, w, at);
+          if (result_.cut) return never;
+          if (waves_[w].at_barrier || waves_[w].progress.at_end()) continue;
+        } else {
+          wave.blocked = taken_[port_of(wave.progress.op().pipe)] == at && taken_by_ == id
+                             ? Stall::ArbiterNotWin
+                             : Stall::ArbiterWinExStall;
+          next = std::min(next, free);
+          continue;
+        }
+      }
+      next = std::min(next, wave.progress.ready);
+    }
+    return next;
+  }
+
+  void arrange(Simd& simd) {
+    using Arbitration = Structure::Arbitration;
+    if (options_.structure.arbitration == Arbitration::YoungestFirst)
+      std::ranges::reverse(order_);
+    else if (options_.structure.arbitration == Arbitration::RoundRobin && !order_.empty())
+      std::ranges::rotate(order_, order_.begin() + static_cast<std::ptrdiff_t>(simd.turn++ % order_.size()));
+    if (simd.priorities)
+      std::ranges::stable_sort(order_, std::greater{},
+                               [&](uint32_t w) { return waves_[w].progress.priority; });
+  }
+
+  double unit_free(const Simd& simd, const TimedOp& op, unsigned cu) const {
+    if (op.pipe == Pipe::Internal) return 0;
+    double free = simd.free[port_of(op.pipe)];
+    switch (op.pipe) {
+    case Pipe::Valu:
+      free = std::max(free, op.packed ? simd.packed_after_matrix : simd.valu_after_matrix);
+      break;
+    case Pipe::Vmem: free = std::max(free, memory_.vector_room(cu)); break;
+    case Pipe::Lds: free = std::max(free, memory_.lds_room(cu)); break;
+    default: break;
+    }
+    return free;
+  }
+
+  // --- instructions
+
+  void issue(Simd& simd, uint32_t id, double at) {
+    Wave& wave = waves_[id];
+    WaveProgress& progress = wave.progress;
+    const TimedOp& op = progress.op();
+    account(wave, op, at);
+    if (op.pipe != Pipe::Internal) {
+      simd.free[port_of(op.pipe)] = at + std::max(op.issue, turn);
+      result_.pipe_busy[static_cast<size_t>(op.pipe)] += op.issue;
+      taken_[port_of(op.pipe)] = at;
+      taken_by_ = wave.simd;
+    }
+    if (op.matrix)
+      simd.valu_after_matrix = at + op.to_valu, simd.packed_after_matrix = at + op.to_packed_valu;
+    const uint32_t cu = wave.simd / simds_per_cu;
+    double next = at + turn;
+    switch (op.kind) {
+    case TimedOp::Kind::Plain:
+    case TimedOp::Kind::Waitcnt: break;
+    case TimedOp::Kind::Memory: access(wave, op, cu, at); break;
+    case TimedOp::Kind::Invalidate:
+      memory_.invalidate_l1(cu);
+      progress.vector.add(at + machine_[P::l1_latency]);
+      break;
+    case TimedOp::Kind::Nop:
+    case TimedOp::Kind::Sleep: next += op.extra; break;
+    case TimedOp::Kind::Branch:
+      next =
+          at + std::max(turn, progress.jumps() ? machine_[P::branch_cycles] : machine_[P::branch_cycles] / 2);
+      break;
+    case TimedOp::Kind::SetPriority:
+      progress.priority = op.priority;
+      simd.priorities |= op.priority != 0;
+      break;
+    case TimedOp::Kind::Barrier: ++groups_[wave.group].waiting; break;
+    case TimedOp::Kind::EndProgram: break;
+    }
+    const bool ends = op.kind == TimedOp::Kind::EndProgram, waits = op.kind == TimedOp::Kind::Barrier;
+    if (op.kind == TimedOp::Kind::Branch)
+      at_branch(progress, at, next);
+    else
+      progress.issued(at, next);
+    if (ends) return end_wave(id, at + turn);
+    if (progress.at_end()) return stop(at);
+    fetch(wave);
+    if (waits) {
+      wave.at_barrier = true;
+      open_barrier(wave.group, at);
+    }
+  }
+
+  // What is fetched again behind a branch is not there for a while.
+  static void at_branch(WaveProgress& progress, double at, double next) {
+    progress.issued(at, at + turn);
+    progress.not_before(next, Stall::NoInstructionAvailable);
+  }
+
+  void access(Wave& wave, const TimedOp& op, uint32_t cu, double at) {
+    WaveProgress& progress = wave.progress;
+    OpTime& time = result_.ops[progress.id()];
+    double vector = 0, lds = op.counts_lds ? at + machine_[P::lds_latency] : 0, scalar = 0;
+    if (op.counts_vector) vector = at + machine_[P::l1_latency];
+    for (const TracedAccess& a : progress.accesses()) {
+      if (a.space == isa::MemoryKind::Lds) {
+        const double before = memory_.counts().lds_conflicts;
+        const double done = memory_.lds(cu, op, a, at);
+        time.conflicts += memory_.counts().lds_conflicts - before;
+        (op.counts_lds ? lds : scalar) = std::max(op.counts_lds ? lds : scalar, done);
+      } else if (a.space == isa::MemoryKind::Scalar) {
+        scalar = std::max(scalar, memory_.scalar(cu, progress.pieces(a), at));
+      } else {
+        const MemorySystem::Outcome o = memory_.vector(cu, op, a, progress.pieces(a), at);
+        vector = std::max(vector, o.done);
+        time.lines += o.lines, time.l1_misses += o.l1_misses, time.l2_misses += o.l2_misses;
+      }
+    }
+    if (op.counts_vector) progress.vector.add(vector);
+    if (op.counts_lds) progress.lds.add(lds);
+    if (op.counts_scalar)
+      progress.scalar =
+          std::max({progress.scalar, scalar, op.counts_vector ? vector : at + machine_[P::scalar_latency]});
+  }
+
+  void fetch(Wave& wave) {
+    WaveProgress& progress = wave.progress;
+    if (progress.at_end()) return;
+    const uint64_t line = progress.op().address / static_cast<uint64_t>(machine_[P::icache_line]);
+    if (line == progress.code_line) return;
+    progress.code_line = line;
+    progress.not_before(memory_.fetch(wave.simd / simds_per_cu, progress.op().address, progress.since),
+                        Stall::NoInstructionAvailable);
+  }
+
+  void account(Wave& wave, const TimedOp& op, double at) {
+    const WaveProgress& progress = wave.progress;
+    OpTime& time = result_.ops[progress.id()];
+    ++time.issues;
+    time.busy += turn;
+    if (op.kind == TimedOp::Kind::Nop)
+      time.stalled[static_cast<size_t>(Stall::InternalInstruction)] += op.extra;
+    if (op.kind == TimedOp::Kind::Sleep) time.stalled[static_cast<size_t>(Stall::SleepWait)] += op.extra;
+    if (progress.reason != Stall::None)
+      time.stalled[static_cast<size_t>(progress.reason)] += progress.ready - progress.since;
+    if (at > progress.ready && wave.blocked != Stall::None)
+      time.stalled[static_cast<size_t>(wave.blocked)] += at - progress.ready;
+    wave.blocked = Stall::None;
+    ++result_.instructions;
+    if (result_.instructions % mark_distance == 0)
+      result_.marks.push_back({at, result_.instructions, result_.finished.size()});
+  }
+
+  void open_barrier(uint32_t number, double at) {
+    Group& group = groups_[number];
+    if (group.waiting == 0 || group.waiting + group.ended < group.waves) return;
+    group.waiting = 0;
+    for (size_t s = size_t{group.cu} * simds_per_cu; s < (size_t{group.cu} + 1) * simds_per_cu; ++s)
+      for (const uint32_t w : simds_[s].waves) {
+        Wave& wave = waves_[w];
+        if (wave.group != number || !wave.at_barrier) continue;
+        wave.at_barrier = false;
+        wave.progress.not_before(at + barrier_opens, Stall::BarrierWait);
+        wake(s, wave.progress.ready);
+      }
+  }
+
+  void stop(double at) {
+    result_.cut = true;
+    result_.end = at;
+  }
+
+  const TimedCode& code_;
+  const Machine& machine_;
+  const SimulationOptions& options_;
+  std::span<const WorkgroupTrace* const> workgroups_;
+  MemorySystem memory_;
+  std::vector<Simd> simds_;
+  std::vector<unsigned> resident_; // workgroups, by compute unit
+  std::vector<Wave> waves_;
+  std::vector<Group> groups_;
+  std::vector<uint32_t> free_waves_, free_groups_, order_;
+  std::priority_queue<std::pair<double, uint32_t>, std::vector<std::pair<double, uint32_t>>, std::greater<>>
+      events_;
+  std::array<double, pipe_count> taken_{}; // when a unit was last given away, and by which SIMD
+  uint32_t taken_by_ = 0;
+  RandomStream random_;
+  double start_interval_, now_ = 0, dispatch_free_ = 0;
+  size_t next_group_ = 0;
+  unsigned next_cu_ = 0;
+  uint64_t room_ = 0; // for how many workgroups there is some
+  SimulationResult result_;
+};
+
+} // namespace
+
+double OpTime::stalls() const {
+  return std::accumulate(stalled.begin(), stalled.end(), 0.0);
+}
+
+OpTime& OpTime::operator+=(const OpTime& o) {
+  issues += o.issues, busy += o.busy;
+  for (size_t n = 0; n < stall_count; ++n) stalled[n] += o.stalled[n];
+  lines += o.lines, l1_misses += o.l1_misses, l2_misses += o.l2_misses, conflicts += o.conflicts;
+  return *this;
+}
+
+SimulationResult simulate(const TimedCode& code, const Machine& machine, const isa::Target& target,
+                          std::span<const WorkgroupTrace* const> workgroups,
+                          const SimulationOptions& options) {
+  return Simulation(code, machine, target, workgroups, options).run();
+}
+
+} // namespace asmevo::timing
