@@ -31,12 +31,10 @@ bool same_word(std::string_view a, std::string_view b) {
 
 Result<CsvReader> CsvReader::open(TextSource source) {
   CsvReader reader(std::move(source));
+  ASMEVO_CHECK(reader.pass_byte_order_mark());
   ASMEVO_TRY(const bool any, reader.read_row());
   if (!any) return bad_input("{}: the file is empty", reader.name());
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   reader.header_ = std::move(reader.row_);
-  if (std::string& first = reader.header_.front(); first.starts_with(byte_order_mark))
-    first.erase(0, byte_order_mark.size());
   return reader;
 }
 
@@ -62,6 +60,13 @@ Result<int> CsvReader::peek() {
     ended_ = piece_.empty();
   }
   return ended_ ? no_more : static_cast<unsigned char>(piece_[at_]);
+}
+
+Status CsvReader::pass_byte_order_mark() {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  ASMEVO_CHECK(peek());
+  if (piece_.starts_with(mark)) at_ = mark.size();
+  return {};
 }
 
 void CsvReader::take() {

@@ -43,6 +43,7 @@ class CsvReader {
  private:
   explicit CsvReader(TextSource source) : source_(std::move(source)) {}
   Result<int> peek();
+  Status pass_byte_order_mark();
   Result<bool> read_row();
   Status read_field(std::string& field);
   Status read_quoted(std::string& field);

@@ -212,23 +212,30 @@ class FileImport {
     return {};
   }
 
-  // The code objects that --att writes beside what it traced: one that is ours settles which number is ours.
+  // The code objects that --att writes beside what it traced, or in a folder of the host's name: one that is
+  // ours settles which number is ours.
   void look_for_snapshots(const fs::path& folder) {
     std::error_code error;
     size_t seen = 0;
-    for (fs::directory_iterator it(folder.empty() ? "." : folder, error);
-         !error && it != fs::directory_iterator(); it.increment(error)) {
-      if (++seen > most_files) return;
+    for (fs::recursive_directory_iterator it(folder, error); it != fs::recursive_directory_iterator();
+         it.increment(error)) {
+      if (error || ++seen > most_files) return;
+      if (it.depth() >= 1) it.disable_recursion_pending();
       const auto found = snapshot(it->path());
-      std::error_code ignored;
-      if (!found || fs::file_size(found->path, ignored) != request_.listing.object_bytes) continue;
-      const auto bytes = read_file(found->path, largest_snapshot);
-      if (!bytes || content_hash(*bytes) != request_.listing.object_hash) continue;
-      request_.same_object = true;
-      request_.code_object = found->number;
-      beside_.push_back(found->path);
-      return;
+      if (!found) continue;
+      request_.gpus.push_back(found->gpu);
+      if (!request_.same_object) compare(*found);
     }
+  }
+
+  void compare(const Snapshot& found) {
+    std::error_code ignored;
+    if (fs::file_size(found.path, ignored) != request_.listing.object_bytes) return;
+    const auto bytes = read_file(found.path, largest_snapshot);
+    if (!bytes || content_hash(*bytes) != request_.listing.object_hash) return;
+    request_.same_object = true;
+    request_.code_object = found.number;
+    beside_.push_back(found.path);
   }
 
   fs::path file_;

@@ -52,9 +52,9 @@ class Sums {
     if (dispatches_.empty())
       return bad_input("{}: no dispatch {} of {}", csv_.name(), *request_.dispatch, kernel);
     builder_.result().dispatches = dispatches_.size();
-    builder_.note(fmt::format("counters are sums over {}",
-                              counted(static_cast<double>(dispatches_.size()), "dispatch") +
-                                  (dispatches_.size() == 1 ? "" : "es")));
+    builder_.note(dispatches_.size() == 1
+                      ? "counters are of one dispatch"
+                      : fmt::format("counters are sums over {} dispatches", dispatches_.size()));
     if (truncated_)
       builder_.note("the kernel's name is cut short in the file: others of that name count too");
     return builder_.finish();

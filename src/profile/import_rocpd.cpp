@@ -415,7 +415,8 @@ class Importer {
       return bad_input("{}: neither PC samples nor counters of {} in it", db_.name(),
                        listing.kernel.symbol());
     ProfileBuilder builder(listing, Origin::Counters, ImportFormat::Rocpd, db_.name());
-    builder.note(fmt::format("counters are sums over {} of the kernel's dispatches", dispatches));
+    builder.note(dispatches == 1 ? "counters are of one dispatch"
+                                 : fmt::format("counters are sums over {} dispatches", dispatches));
     builder.result().dispatches = dispatches;
     builder.result().profile.counters = std::move(counters);
     return builder.finish();
