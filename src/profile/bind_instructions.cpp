@@ -170,6 +170,7 @@ std::optional<int64_t> find_shift(const KernelListing& listing, std::span<const 
       if (votes.size() < most_shifts) ++votes[static_cast<int64_t>(t.address - address)];
   }
   std::vector<std::pair<size_t, int64_t>> best; // votes, shift
+  best.reserve(votes.size());
   for (const auto& [shift, n] : votes) best.emplace_back(n, shift);
   std::ranges::sort(best, std::greater{});
   if (best.empty()) return std::nullopt;

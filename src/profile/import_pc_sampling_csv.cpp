@@ -161,25 +161,7 @@ class Importer {
       }
       placed_ += n;
       if (by_line_.contains(key.text)) lined_ += n;
-      count(builder, key, n, *at);
-    }
-  }
-
-  void count(ProfileBuilder& builder, const SampleKey& key, double n, size_t at) {
-    if (!columns_.stochastic) {
-      const size_t from = before_skid(listing_, at);
-      if (from != at) moved_ += n;
-      builder.at(from).unexplained += n;
-      return;
-    }
-    InstructionTime& time = builder.at(at);
-    if (key.kind == SampleKind::Issued) {
-      time.busy += n;
-      time.issues += n;
-    } else if (key.kind == SampleKind::Stalled) {
-      time.stalled[static_cast<size_t>(key.stall)] += n;
-    } else {
-      time.unexplained += n;
+      if (add_sample(builder, listing_, key, n, *at)) moved_ += n;
     }
   }
 
@@ -199,18 +181,11 @@ class Importer {
     if (foreign_ > 0)
       builder.note(
           fmt::format("{} of instructions that the kernel does not have", counted(foreign_, "sample")));
-    if (!columns_.stochastic)
-      builder.note(
-          fmt::format("host-trap samples come up to two instructions late: {:.0f} of {} were moved back "
-                      "to the wait in front of them",
-                      moved_, counted(placed_, "sample")));
     if (request_.kernel_of_dispatch.empty())
       builder.note(
           "no kernel trace beside it: dispatches are the kernel's where nine in ten of their samples are "
           "of its instructions");
-    for (const auto& [name, n] : samples_.unknown_reasons)
-      builder.note(
-          fmt::format("{} of all the file's with the unknown stall reason '{}'", counted(n, "sample"), name));
+    note_samples(builder, samples_, placed_, moved_);
   }
 
   CsvReader csv_;

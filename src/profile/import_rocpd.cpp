@@ -399,6 +399,7 @@ class Importer {
     const auto ids = our_kernels();
     if (ids.empty()) {
       std::vector<std::string> names;
+      names.reserve(samples_.kernels.size());
       for (const LoadedKernel& k : samples_.kernels)
         names.push_back(k.display_name.empty() ? k.name : k.display_name);
       return bad_input("{}: no kernel {} in it; it has {}", db_.name(), listing.kernel.symbol(),

@@ -119,35 +119,16 @@ class Importer {
     }
     const auto shift = find_shift(listing_, texts);
     const TextMatch moved = shift ? match_texts(listing_, texts, *shift) : TextMatch();
-    if (!shift || !moved.good() || moved.same < 2) return other_object(here);
+    if (!shift || !moved.good() || moved.same < 2)
+      return other_object_error(file_, listing_, here, "instruction");
     builder_.result().bound = BoundBy::Text;
-    builder_.note(
-        fmt::format("bound by instruction text: the file's code object has the kernel {:#x} bytes {}; "
-                    "{} of {} instructions read as in the object",
-                    *shift < 0 ? -*shift : *shift, *shift < 0 ? "further down" : "further up", moved.same,
-                    moved.same + moved.different));
+    builder_.note(moved_note(moved, *shift, "instruction"));
     note_different(moved);
     return *shift;
   }
 
-  std::unexpected<Error> other_object(const TextMatch& m) const {
-    if (!m.first_different)
-      return bad_input("{}: no instruction of {} in it", file_, listing_.kernel.symbol());
-    const auto at = listing_.at(m.first_different->address);
-    return bad_input(
-        "{}: recorded with another object: {} of {} instructions of {} read as in this one; at {:#x} it "
-        "has '{}', this one {}",
-        file_, m.same, m.same + m.different, listing_.kernel.symbol(), m.first_different->address,
-        printable(m.first_different->text),
-        at ? fmt::format("'{}'", listing_.instructions[*at].text) : "no instruction");
-  }
-
   void note_different(const TextMatch& m) {
-    if (!m.first_different) return;
-    builder_.note(fmt::format("{} otherwise in the file than in the object; the first, at {:#x}, is '{}'",
-                              counted(static_cast<double>(m.different), "instruction") +
-                                  (m.different == 1 ? " reads" : " read"),
-                              m.first_different->address, printable(m.first_different->text)));
+    if (std::string text = different_note(m); !text.empty()) builder_.note(std::move(text));
   }
 
   void place(uint64_t object, int64_t shift) {

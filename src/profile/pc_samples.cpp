@@ -44,6 +44,36 @@ void PcSamples::set_reason(SampleKey& key, std::string_view reason) {
   ++unknown_reasons[name];
 }
 
+bool add_sample(ProfileBuilder& builder, const KernelListing& listing, const SampleKey& key, double n,
+                size_t at) {
+  if (builder.result().profile.origin == Origin::HostTrap) {
+    const size_t from = before_skid(listing, at);
+    builder.at(from).unexplained += n;
+    return from != at;
+  }
+  InstructionTime& time = builder.at(at);
+  switch (key.kind) {
+  case SampleKind::Issued:
+    time.busy += n;
+    time.issues += n;
+    break;
+  case SampleKind::Stalled: time.stalled[static_cast<size_t>(key.stall)] += n; break;
+  case SampleKind::Unexplained: time.unexplained += n; break;
+  }
+  return false;
+}
+
+void note_samples(ProfileBuilder& builder, const PcSamples& samples, double placed, double moved) {
+  if (builder.result().profile.origin == Origin::HostTrap)
+    builder.note(
+        fmt::format("host-trap samples come up to two instructions late: {:.0f} of {} were moved back to "
+                    "the wait in front of them",
+                    moved, counted(placed, "sample")));
+  for (const auto& [name, n] : samples.unknown_reasons)
+    builder.note(
+        fmt::format("{} of all the file's with the unknown stall reason '{}'", counted(n, "sample"), name));
+}
+
 namespace {
 
 class Placer {
@@ -102,6 +132,7 @@ class Placer {
     if (dispatches_.empty() && all_.kernel_of_dispatch.empty()) return {};
     if (dispatches_.contains(*request_.dispatch)) return {};
     std::vector<std::string> numbers;
+    numbers.reserve(dispatches_.size());
     for (const uint64_t d : dispatches_) numbers.push_back(fmt::format("{}", d));
     return bad_input("{}: no dispatch {} of {}; it has {}", file_, *request_.dispatch,
                      listing_.kernel.symbol(), numbers.empty() ? "none" : some_of(numbers));
@@ -154,6 +185,7 @@ class Placer {
       if (const int64_t t = text_of(key); t >= 0 && static_cast<uint64_t>(t) < all_.texts.size())
         by_address.emplace(elf_address(object, key.offset), all_.texts[static_cast<size_t>(t)]);
     std::vector<TextAt> texts;
+    texts.reserve(by_address.size());
     for (const auto& [address, text] : by_address) texts.push_back({address, text});
     return texts;
   }
@@ -217,26 +249,14 @@ class Placer {
     // One text alone fits anywhere.
     if (!shift || !moved.good() || moved.same < 2) return other_object(object, kernel, here);
     bound(BoundBy::Text);
-    note_once(
-        fmt::format("bound by instruction text: the file's code object has the kernel {:#x} bytes {}; {} "
-                    "of {} sampled instructions read as in the object",
-                    *shift < 0 ? -*shift : *shift, *shift < 0 ? "further down" : "further up", moved.same,
-                    moved.same + moved.different));
+    note_once(moved_note(moved, *shift, "sampled instruction"));
     note_different(moved);
     return *shift;
   }
 
   std::unexpected<Error> other_object(const LoadedObject& object, const LoadedKernel& kernel,
                                       const TextMatch& match) const {
-    if (match.first_different) {
-      const auto at = listing_.at(match.first_different->address);
-      return bad_input(
-          "{}: recorded with another object: {} of {} sampled instructions of {} read as in this "
-          "one; at {:#x} it has '{}', this one {}",
-          file_, match.same, match.same + match.different, listing_.kernel.symbol(),
-          match.first_different->address, printable(match.first_different->text),
-          at ? fmt::format("'{}'", listing_.instructions[*at].text) : "no instruction");
-    }
+    if (match.first_different) return other_object_error(file_, listing_, match, "sampled instruction");
     if (object.bytes != 0 && object.bytes != listing_.object_bytes)
       return bad_input("{}: recorded with another object: {} has {} bytes, this one {}", file_,
                        object.uri.empty() ? "its" : printable(object.uri), object.bytes,
@@ -255,21 +275,7 @@ class Placer {
   void place(const SampleKey& key, double n, size_t at) {
     placed_ += n;
     sampled_.insert(key.dispatch);
-    if (all_.origin == Origin::HostTrap) {
-      const size_t from = before_skid(listing_, at);
-      if (from != at) moved_ += n;
-      builder_.at(from).unexplained += n;
-      return;
-    }
-    InstructionTime& time = builder_.at(at);
-    switch (key.kind) {
-    case SampleKind::Issued:
-      time.busy += n;
-      time.issues += n;
-      return;
-    case SampleKind::Stalled: time.stalled[static_cast<size_t>(key.stall)] += n; return;
-    case SampleKind::Unexplained: time.unexplained += n; return;
-    }
+    if (add_sample(builder_, listing_, key, n, at)) moved_ += n;
   }
 
   void bound(BoundBy by) { builder_.result().bound = std::max(builder_.result().bound, by); }
@@ -278,21 +284,12 @@ class Placer {
     if (std::ranges::find(notes, text) == notes.end()) builder_.note(text);
   }
   void note_different(const TextMatch& m) {
-    if (!m.first_different) return;
-    note_once(fmt::format("{} otherwise in the file than in the object; the first, at {:#x}, is '{}'",
-                          counted(static_cast<double>(m.different), "instruction") +
-                              (m.different == 1 ? " reads" : " read"),
-                          m.first_different->address, printable(m.first_different->text)));
+    if (const std::string text = different_note(m); !text.empty()) note_once(text);
   }
 
   void say() {
     ImportedProfile& result = builder_.result();
     result.dispatches = sampled_.size();
-    if (all_.origin == Origin::HostTrap)
-      builder_.note(
-          fmt::format("host-trap samples come up to two instructions late: {:.0f} of {} were moved back "
-                      "to the wait in front of them",
-                      moved_, counted(placed_, "sample")));
     if (result.profile.unplaced > 0)
       builder_.note(fmt::format("{} in no instruction of the kernel or of a function it may call",
                                 counted(result.profile.unplaced, "sample")));
@@ -304,9 +301,7 @@ class Placer {
           fmt::format("records may be lost: only {} of {} dispatches have samples", sampled_.size(), known));
     if (untraced_)
       builder_.note("dispatches without a kernel trace: their samples count where they lie in the kernel");
-    for (const auto& [name, n] : all_.unknown_reasons)
-      builder_.note(
-          fmt::format("{} of all the file's with the unknown stall reason '{}'", counted(n, "sample"), name));
+    note_samples(builder_, all_, placed_, moved_);
   }
 
   const PcSamples& all_;

@@ -61,6 +61,13 @@ struct PcSamples {
   void set_reason(SampleKey& key, std::string_view reason);
 };
 
+class ProfileBuilder;
+/// Adds samples at an instruction; host-trap samples where they were before they skidded: true if elsewhere.
+bool add_sample(ProfileBuilder& builder, const KernelListing& listing, const SampleKey& key, double n,
+                size_t at);
+/// Notes of what was moved and of reasons that nobody knows.
+void note_samples(ProfileBuilder& builder, const PcSamples& samples, double placed, double moved);
+
 /// The samples of the wanted kernel by instruction.
 Result<ImportedProfile> place_samples(const PcSamples& samples, ImportFormat format, const std::string& file,
                                       const ImportRequest& request);

@@ -27,4 +27,11 @@ class ProfileBuilder {
 /// "3 samples", "1 sample".
 std::string counted(double n, std::string_view what);
 
+// What is said of a binding by texts. `what` is what was compared: "instruction", "sampled instruction".
+std::string moved_note(const TextMatch& match, int64_t shift, std::string_view what);
+/// Of texts that differ although most agree; "" where there are none.
+std::string different_note(const TextMatch& match);
+std::unexpected<Error> other_object_error(const std::string& file, const KernelListing& listing,
+                                          const TextMatch& match, std::string_view what);
+
 } // namespace asmevo::profile

@@ -48,6 +48,7 @@ TEST(Listing, HasTheKernelAndWhatItMayCall) {
 
 std::vector<TextAt> all_texts(const Kernel& k, int64_t up) {
   std::vector<TextAt> texts;
+  texts.reserve(k.size());
   for (size_t n = 0; n < k.size(); ++n)
     texts.push_back({k.address(n) + static_cast<uint64_t>(up), k.texts[n]});
   return texts;

@@ -70,7 +70,7 @@ TEST(Csv, NumbersThatAreNone) {
   EXPECT_EQ(of("18446744073709551615"), "true false true");
   EXPECT_EQ(of("1e300"), "false false true");
   for (const std::string_view bad : {"-1", "nan", "inf", "1e999", "0x10", "", " 1", "1 ", "+1", "x"})
-    EXPECT_EQ(of(bad == "" ? "\"\"" : bad), "false false false") << bad;
+    EXPECT_EQ(of(bad.empty() ? "\"\"" : bad), "false false false") << bad;
 }
 
 } // namespace
