@@ -31,6 +31,18 @@ std::string plain_number(std::string_view word) {
   return error == std::errc() && at == end ? fmt::format("{}", value) : std::string(word);
 }
 
+// "lit(5)" as "5": LLVM 22's way to say that a literal is there although an inline constant would do.
+std::string without_lit(std::string text) {
+  constexpr std::string_view mark = "lit(";
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+    const size_t close = text.find(')', at);
+    if (close == std::string::npos) break;
+    text.erase(close, 1);
+    text.erase(at, mark.size());
+  }
+  return text;
+}
+
 std::string_view without_comment(std::string_view text) {
   return text.substr(0, std::min(text.find("//"), text.find(';')));
 }
@@ -107,7 +119,7 @@ constexpr size_t most_places_of_a_text = 16, most_shifts = 1 << 20;
 } // namespace
 
 std::string comparable(std::string_view text) {
-  std::string out = spaced(without_comment(text));
+  std::string out = without_lit(spaced(without_comment(text)));
   const size_t end = out.find(' ');
   std::string mnemonic(isa::without_encoding_suffix(std::string_view(out).substr(0, end)));
   const bool call = mnemonic.starts_with("s_call_b64");

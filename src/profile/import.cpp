@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t most_files = 10000; // of a folder
+constexpr size_t most_files = 1 << 20, most_profiles = 1000; // of a folder
 constexpr int deepest_folder = 6;
 constexpr uint64_t largest_snapshot = uint64_t{1} << 30;
 
@@ -68,29 +68,30 @@ bool importable(FileKind kind) {
   return kind != FileKind::Unknown && kind != FileKind::KernelTrace && kind != FileKind::Agents;
 }
 
-// The files of a folder and those below it, in order, as far as their names may be a profiler's.
-Result<std::vector<fs::path>> files_in(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  fs::recursive_directory_iterator it(folder, error);
-  if (error) return environment_error("{}: {}", printable(folder.string(), whole_text), error.message());
-  size_t seen = 0;
-  for (; it != fs::recursive_directory_iterator(); it.increment(error)) {
-    if (error) return environment_error("{}: {}", printable(folder.string(), whole_text), error.message());
-    if (++seen > most_files)
-      return bad_input("{}: more than {} files", printable(folder.string(), whole_text), most_files);
-    if (it.depth() >= deepest_folder) it.disable_recursion_pending();
-    std::error_code ignored;
-    if (it->is_regular_file(ignored)) files.push_back(it->path());
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
 bool may_be_profile(const fs::path& file) {
   const std::string name = file.filename().string();
   return name == "code.json" || name.ends_with("_results.json") || name == "results.json" ||
          name.ends_with(".db") || name.ends_with(".csv");
+}
+
+// The files of a folder and those below it that may be profiles by their names, in order. A thread trace has
+// thousands of others, one a wave.
+Result<std::vector<fs::path>> files_in(const fs::path& folder) {
+  const std::string name = printable(folder.string(), whole_text);
+  std::vector<fs::path> files;
+  std::error_code error;
+  fs::recursive_directory_iterator it(folder, error);
+  size_t seen = 0;
+  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+    if (++seen > most_files) return bad_input("{}: more than {} files", name, most_files);
+    if (it.depth() >= deepest_folder) it.disable_recursion_pending();
+    std::error_code ignored;
+    if (may_be_profile(it->path()) && it->is_regular_file(ignored)) files.push_back(it->path());
+    if (files.size() > most_profiles) return bad_input("{}: more than {} profiles", name, most_profiles);
+  }
+  if (error) return environment_error("{}: {}", name, error.message());
+  std::ranges::sort(files);
+  return files;
 }
 
 // "…_gfx942_code_object_id_3.out": the GPU and the number of a code object that --att wrote out.
@@ -220,7 +221,8 @@ class FileImport {
     for (fs::recursive_directory_iterator it(folder, error); it != fs::recursive_directory_iterator();
          it.increment(error)) {
       if (error || ++seen > most_files) return;
-      if (it.depth() >= 1) it.disable_recursion_pending();
+      if (it.depth() >= 1 || it->path().filename().string().starts_with("ui_output"))
+        it.disable_recursion_pending();
       const auto found = snapshot(it->path());
       if (!found) continue;
       request_.gpus.push_back(found->gpu);
@@ -280,7 +282,6 @@ class FolderImport {
   Status sort() {
     ASMEVO_TRY(const auto files, files_in(folder_));
     for (const fs::path& file : files) {
-      if (!may_be_profile(file)) continue;
       const auto kind = kind_of(file);
       if (!kind) {
         if (kind.error().kind != ErrorKind::BadInput) return failed(kind.error());

@@ -107,8 +107,8 @@ class Importer {
     const std::vector<TextAt> texts = texts_of(object);
     const TextMatch here = match_texts(listing_, texts);
     const size_t all = here.same + here.different;
-    if (here.good()) {
-      const bool hash = request_.same_object && request_.code_object == object;
+    const bool hash = request_.same_object && request_.code_object == object;
+    if (here.good() || (hash && here.same > here.different)) {
       builder_.result().bound = hash ? BoundBy::Hash : BoundBy::Address;
       builder_.note(
           fmt::format("bound by {}: {} of {} instructions read as in the object",

@@ -234,7 +234,9 @@ class Placer {
       return 0;
     }
     const TextMatch here = match_texts(listing_, inside(texts, 0));
-    if (here.good()) {
+    // Where symbols and size already speak for this object, half is enough.
+    const bool likely = symbols && object.bytes == listing_.object_bytes;
+    if (here.good() || (likely && here.same > here.different)) {
       bound(BoundBy::Address);
       note_once(fmt::format("bound by address: {} of {} sampled instructions read as in the object{}",
                             here.same, here.same + here.different,

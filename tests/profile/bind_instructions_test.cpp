@@ -8,6 +8,7 @@ TEST(Comparable, PrintsOfTheSameWordsAreTheSame) {
   EXPECT_EQ(comparable("v_add_u32_e32 v2, 0x4000, v2"), comparable("v_add_u32 v2, 16384, v2 ; comment"));
   EXPECT_EQ(comparable("s_waitcnt vmcnt(0) & lgkmcnt(0)"), comparable("s_waitcnt vmcnt(0) lgkmcnt(0)"));
   EXPECT_EQ(comparable("s_waitcnt vmcnt(0) lgkmcnt(0)"), "s_waitcnt vmcnt(0) lgkmcnt(0)");
+  EXPECT_EQ(comparable("s_addc_u32 s1, s1, lit(0xffffffff)"), comparable("s_addc_u32 s1, s1, 0xffffffff"));
   EXPECT_EQ(comparable("s_cbranch_scc1 65524"), comparable("s_cbranch_scc1 L_38"));
   EXPECT_EQ(comparable("global_load_dword v1, v[6:7], off offset:16 sc0 // 00000: DC"),
             "global_load_dword v1,v[6:7],off offset:16 sc0");

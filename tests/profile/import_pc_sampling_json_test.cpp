@@ -147,6 +147,18 @@ TEST(PcSamplingJson, AFileOfAnotherObject) {
           "recorded with another object: 0 of 20 sampled instructions of reduce_lds read as in this one"));
 }
 
+TEST(PcSamplingJson, WhereSymbolsAndSizeAgreeHalfOfTheTextsAreEnough) {
+  PcSamplingFile file(true);
+  for (size_t n = 0; n < 10; ++n) file.add({n, ""});
+  for (size_t n = 0; n < 4; ++n) file.tool["strings"]["pc_sample_instructions"][n] = "v_nop";
+  const Folder folder;
+  const ImportedProfile p = imported(file.write(folder));
+  EXPECT_EQ(p.bound, BoundBy::Address);
+  EXPECT_THAT(all_notes(p), HasSubstr("4 instructions read otherwise"));
+  file.tool["code_objects"][1]["memory_size"] = 5;
+  EXPECT_THAT(refusal(file.write(folder)), HasSubstr("6 of 10 sampled instructions"));
+}
+
 TEST(PcSamplingJson, AnotherTarget) {
   PcSamplingFile file(true);
   file.tool["agents"][1]["name"] = "gfx90a";
