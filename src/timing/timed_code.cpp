@@ -29,7 +29,9 @@ TimedOp::Kind kind_of(const Instruction& i) {
   if (i.is("s_setprio")) return TimedOp::Kind::SetPriority;
   if (i.branch || i.indirect) return TimedOp::Kind::Branch;
   if (invalidates_l1(i)) return TimedOp::Kind::Invalidate;
-  return i.memory.kind == MemoryKind::None ? TimedOp::Kind::Plain : TimedOp::Kind::Memory;
+  // ds_bpermute and its like touch no memory, but come back through the same queue.
+  const bool counts = i.counters.vmcnt != 0 || i.counters.lgkmcnt != 0;
+  return i.memory.kind == MemoryKind::None && !counts ? TimedOp::Kind::Plain : TimedOp::Kind::Memory;
 }
 
 unsigned immediate(const Instruction& i) {

@@ -49,7 +49,7 @@ void TraceRecorder::memory(Wave& wave, const MicroOp&, const MemoryEvent& e) {
   access.lanes = static_cast<uint32_t>(std::popcount(e.lanes));
   access.first_piece = static_cast<uint32_t>(trace.pieces.size());
   if (e.space == isa::MemoryKind::Lds) {
-    access.cycles = static_cast<uint16_t>(lds_cycles(e.addresses, e.lanes, e.bytes, lds_banks_));
+    access.cycles = static_cast<uint16_t>(lds_cycles(e.addresses, e.lanes, e.bytes, lds_banks_, e.atomic));
   } else {
     const bool scalar = e.space == isa::MemoryKind::Scalar;
     pieces_.clear();

@@ -41,6 +41,8 @@ struct Wave {
 struct Simd {
   std::vector<uint32_t> waves; // oldest first
   std::array<double, pipe_count> free{};
+  // Vector and matrix instructions are issued through one port, whatever units they then keep.
+  double vector_port = 0;
   double valu_after_matrix = 0, packed_after_matrix = 0;
   double wake = never;
   size_t turn = 0; // round robin: who is first
@@ -221,6 +223,7 @@ class Simulation {
     if (op.pipe == Pipe::Internal) return 0;
     double free = simd.free[port_of(op.pipe)];
     switch (op.pipe) {
+    case Pipe::Matrix: free = std::max(free, simd.vector_port); break;
     case Pipe::Valu:
       free = std::max(free, op.packed ? simd.packed_after_matrix : simd.valu_after_matrix);
       break;
@@ -244,6 +247,7 @@ class Simulation {
       taken_[port_of(op.pipe)] = at;
       taken_by_ = wave.simd;
     }
+    if (op.pipe == Pipe::Valu || op.pipe == Pipe::Matrix) simd.vector_port = at + turn;
     if (op.matrix)
       simd.valu_after_matrix = at + op.to_valu, simd.packed_after_matrix = at + op.to_packed_valu;
     const uint32_t cu = wave.simd / simds_per_cu;
@@ -293,6 +297,7 @@ class Simulation {
     WaveProgress& progress = wave.progress;
     OpTime& time = result_.ops[progress.id()];
     double vector = 0, lds = op.counts_lds ? at + machine_[P::lds_latency] : 0, scalar = 0;
+    if (op.counts_lds && progress.accesses().empty()) lds = memory_.lds_crossbar(cu, at);
     if (op.counts_vector) vector = at + machine_[P::l1_latency];
     for (const TracedAccess& a : progress.accesses()) {
       if (a.space == isa::MemoryKind::Lds) {
