@@ -21,12 +21,6 @@ constexpr double barrier_opens = 8;     // cycles from the last wave's arrival; 
 constexpr double most_late_start = 64;  // cycles, of the ensemble's waves
 constexpr uint64_t mark_distance = 512; // instructions
 
-// Scalar arithmetic and scalar loads are one kind (AMD, GCN architecture white paper: "scalar ALU or
-// memory").
-constexpr size_t port_of(Pipe pipe) {
-  return static_cast<size_t>(pipe == Pipe::Smem ? Pipe::Salu : pipe);
-}
-
 struct Group {
   uint32_t cu = 0, waves = 0, waiting = 0, ended = 0;
 };
@@ -253,12 +247,12 @@ class Simulation {
     const uint32_t cu = wave.simd / simds_per_cu;
     double next = at + turn;
     switch (op.kind) {
-    case TimedOp::Kind::Plain:
-    case TimedOp::Kind::Waitcnt: break;
+    case TimedOp::Kind::Plain: break;
+    case TimedOp::Kind::Waitcnt: next = at + op.issue; break;
     case TimedOp::Kind::Memory: access(wave, op, cu, at); break;
     case TimedOp::Kind::Invalidate:
       memory_.invalidate_l1(cu);
-      progress.vector.add(at + machine_[P::l1_latency]);
+      progress.dependences.vector.add(at + machine_[P::l1_latency]);
       break;
     case TimedOp::Kind::Nop:
     case TimedOp::Kind::Sleep: next += op.extra; break;
@@ -313,11 +307,11 @@ class Simulation {
         time.lines += o.lines, time.l1_misses += o.l1_misses, time.l2_misses += o.l2_misses;
       }
     }
-    if (op.counts_vector) progress.vector.add(vector);
-    if (op.counts_lds) progress.lds.add(lds);
+    if (op.counts_vector) progress.dependences.vector.add(vector);
+    if (op.counts_lds) progress.dependences.lds.add(lds);
     if (op.counts_scalar)
-      progress.scalar =
-          std::max({progress.scalar, scalar, op.counts_vector ? vector : at + machine_[P::scalar_latency]});
+      progress.dependences.scalar = std::max({progress.dependences.scalar, scalar,
+                                              op.counts_vector ? vector : at + machine_[P::scalar_latency]});
   }
 
   void fetch(Wave& wave) {
