@@ -111,7 +111,10 @@ void print_object(const TimeReport& r, const TimedObject& o) {
   fmt::print("\n");
   for (const TracedLaunch& l : o.traces.launches)
     if (l.trace.depends_on_time) {
-      fmt::print("  note: kernel {} reads the clock; what it does may depend on time\n", printable(l.kernel));
+      fmt::print("  note: kernel {} waits for others or reads the clock: what it does depends on time, and "
+                 "each model "
+                 "saw a run of its own\n",
+                 printable(l.kernel));
       break;
     }
 }
@@ -187,7 +190,10 @@ nlohmann::ordered_json as_json(const TimeReport& r, bool explain) {
                                 {"seconds_of_members", seconds},
                                 {"kernel_seconds", o.times.front().kernels},
                                 {"launch_floor_seconds", o.times.front().floor},
-                                {"launches", o.traces.count}};
+                                {"launches", o.traces.count},
+                                {"depends_on_time", std::ranges::any_of(o.traces.launches, [](const auto& l) {
+                                   return l.trace.depends_on_time;
+                                 })}};
     if (&o != &r.objects.front()) {
       const std::vector<double> values = speedups(r.objects.front(), o);
       j["speedup"] = spread_json(timing::spread_of(values));
