@@ -128,6 +128,8 @@ void print_speedup(const TimedObject& k0, const TimedObject& o) {
 }
 
 void print_where(const Totals& t) {
+  const bool one_kernel =
+      std::ranges::all_of(t.lines, [&](const Totals::Line& l) { return l.kernel == t.lines.front().kernel; });
   fmt::print("  cycles of waves: {:.1f} % issuing", share(t.busy, t.all()));
   for (size_t s = 0; s < timing::stall_count; ++s)
     if (share(t.stalled[s], t.all()) >= 0.05)
@@ -136,7 +138,7 @@ void print_where(const Totals& t) {
   for (const Totals::Line& l : t.lines)
     fmt::print("    {:5.1f} %  {:>8x}  {:<28} {:<24} {}\n", share(l.cycles, t.all()), l.address,
                l.instruction->mnemonic, l.most == Stall::None ? "" : timing::name(l.most),
-               printable(l.kernel));
+               one_kernel ? "" : printable(l.kernel));
 }
 
 // The reasons of which the cycles differ most.
