@@ -1,0 +1,119 @@
+#include "profile/limiter.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace asmevo::profile {
+
+namespace {
+
+using timing::Pipe;
+using timing::Stall;
+
+double percent(double share) {
+  return 100 * share;
+}
+
+std::pair<Stall, double> longest_stall(const KernelSummary& s) {
+  const auto longest = std::ranges::max_element(s.stalled);
+  const auto stall = static_cast<Stall>(longest - s.stalled.begin());
+  return {stall, s.stall_share(stall)};
+}
+
+std::string waits_for(Stall stall) {
+  switch (stall) {
+  case Stall::Waitcnt: return "memory or LDS (WAITCNT)";
+  case Stall::AluDependency: return "results of arithmetic (ALU_DEPENDENCY)";
+  case Stall::ArbiterNotWin:
+  case Stall::ArbiterWinExStall: return fmt::format("their turn ({})", name(stall));
+  default: break;
+  }
+  return std::string(name(stall));
+}
+
+// Why there are no more waves.
+std::string waves_phrase(const KernelSummary& s) {
+  constexpr double most = 8, few = 0.6;
+  const double allowed = s.occupancy.waves_per_simd;
+  if (s.waves < few * allowed)
+    return fmt::format("{:.1f} waves a SIMD in the mean where {:.0f} would fit: too few workgroups at a time",
+                       s.waves, allowed);
+  if (allowed >= most) return fmt::format("occupancy {:.0f} of 8 does not hide it", allowed);
+  return fmt::format("occupancy {:.0f} of 8 (limited by {})", allowed, fmt::join(s.occupancy.limiters, ", "));
+}
+
+Limiter outside(const KernelSummary& s) {
+  return {Bound::LaunchFloor, s.outside_share,
+          fmt::format("launch floor: {:.0f} % of the time passes before and behind kernels",
+                      percent(s.outside_share))};
+}
+
+Limiter of_unit(Bound unit, double share) {
+  const std::string_view what = unit == Bound::Dispatch ? "workgroups start as fast as they can for"
+                                : unit == Bound::Salu   ? "scalar instructions issue for"
+                                                        : "it is busy for";
+  return {unit, share, fmt::format("{}: {} {:.0f} % of the time", name(unit), what, percent(share))};
+}
+
+} // namespace
+
+std::string_view name(Bound bound) {
+  switch (bound) {
+  case Bound::LaunchFloor: return "launch floor";
+  case Bound::Dispatch: return "dispatch rate";
+  case Bound::Hbm: return "HBM";
+  case Bound::InfinityCache: return "Infinity Cache";
+  case Bound::L2: return "L2";
+  case Bound::L1: return "L1";
+  case Bound::Lds: return "LDS";
+  case Bound::Valu: return "VALU";
+  case Bound::Matrix: return "matrix";
+  case Bound::Salu: return "SALU issue";
+  case Bound::Barrier: return "barrier";
+  case Bound::Fetch: return "instruction fetch";
+  case Bound::Latency: return "latency";
+  }
+  return "";
+}
+
+std::pair<Bound, double> busiest_unit(const KernelSummary& s) {
+  const auto level = [&](MemoryLevel l) { return s.levels[static_cast<size_t>(l)].share; };
+  const auto pipe = [&](Pipe p) {
+    const auto n = static_cast<size_t>(p);
+    return n < s.pipes.size() ? s.pipes[n].share : 0;
+  };
+  const std::array<std::pair<Bound, double>, 9> units = {{
+      {Bound::Hbm, level(MemoryLevel::Hbm)},
+      {Bound::InfinityCache, level(MemoryLevel::InfinityCache)},
+      {Bound::L2, level(MemoryLevel::L2)},
+      {Bound::L1, std::max(level(MemoryLevel::L1), s.path_to_l1_share)},
+      {Bound::Lds, level(MemoryLevel::Lds)},
+      {Bound::Valu, pipe(Pipe::Valu)},
+      {Bound::Matrix, pipe(Pipe::Matrix)},
+      {Bound::Salu, pipe(Pipe::Salu) + pipe(Pipe::Smem)},
+      {Bound::Dispatch, s.dispatch_share},
+  }};
+  return *std::ranges::max_element(units, {}, &std::pair<Bound, double>::second);
+}
+
+Limiter limiter(const KernelSummary& s) {
+  constexpr double half = 0.5;
+  if (s.outside_share > half) return outside(s);
+  const auto [unit, share] = busiest_unit(s);
+  if (share >= busy_enough) return of_unit(unit, share);
+  const auto [stall, stalled] = longest_stall(s);
+  if (stall == Stall::BarrierWait && stalled >= barrier_enough)
+    return {Bound::Barrier, stalled,
+            fmt::format("barrier: waves stand at barriers for {:.0f} % of their time", percent(stalled))};
+  if (stall == Stall::NoInstructionAvailable)
+    return {Bound::Fetch, stalled,
+            fmt::format("instruction fetch: waves wait for instructions for {:.0f} % of their time",
+                        percent(stalled))};
+  return {Bound::Latency, stalled,
+          fmt::format("latency: waves wait for {} for {:.0f} % of their time, {}; the busiest unit, {}, "
+                      "works for {:.0f} %",
+                      waits_for(stall), percent(stalled), waves_phrase(s), name(unit), percent(share))};
+}
+
+} // namespace asmevo::profile
