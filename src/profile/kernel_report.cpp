@@ -176,6 +176,7 @@ Json summary_json(const KernelSummary& s) {
           {"workgroups", s.workgroups},
           {"waves_per_workgroup", s.waves_per_workgroup},
           {"waves_per_simd", s.waves},
+          {"used_compute_units", s.used_cus},
           {"occupancy", {{"waves_per_simd", s.occupancy.waves_per_simd}, {"limiters", s.occupancy.limiters}}},
           {"wave_cycles", {{"busy", s.busy}, {"stalled", stalls_json(s.stalled)}}},
           {"instructions", s.instructions},

@@ -42,6 +42,11 @@ double ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
 
+// Work and time are worked out apart for what is not simulated.
+double share(double part, double whole) {
+  return std::min(1.0, ratio(part, whole));
+}
+
 class Builder {
  public:
   Builder(const oracle::LaunchTraces& traces, const oracle::LaunchTime& time, const KernelProfile& profile,
@@ -74,7 +79,8 @@ class Builder {
     const double on_xcd = launch.trace.sample.all / launch.trace.sample.share;
     const double xcds = on_xcd > 0 ? static_cast<double>(launch.trace.size.workgroups) / on_xcd : 1;
     started_ += on_xcd * std::max(1.0, s_.waves_per_workgroup / simds_per_cu) * n;
-    waves_time_ += t.simulation.waves_time * scale;
+    const double cus = m_[P::cus_per_xcd];
+    used_ += std::min(1.0, on_xcd / cus) * t.cycles * n;
     for (size_t p = 0; p < timing::pipe_count; ++p) pipe_busy_[p] += t.simulation.pipe_busy[p] * scale;
     add_memory(t.simulation.memory, scale, scale * xcds, launch.trace.sample.xcds);
     add_instructions(launch, t, scale, xcds);
@@ -157,16 +163,16 @@ class Builder {
   void finish_time() {
     s_.workgroups /= s_.launches;
     s_.clock_mhz = s_.seconds > 0 ? s_.cycles / s_.seconds / 1e6 : m_[P::engine_clock];
-    s_.share_of_plan = ratio(s_.seconds, time_.seconds);
-    s_.outside_share = ratio(time_.floor + time_.gaps + time_.fills, time_.seconds);
-    s_.waves = ratio(waves_time_, s_.cycles * simds());
-    s_.dispatch_share = ratio(started_ * m_[P::workgroup_cycles], s_.cycles);
+    s_.share_of_plan = share(s_.seconds, time_.seconds);
+    s_.outside_share = share(time_.floor + time_.gaps + time_.fills, time_.seconds);
+    s_.used_cus = share(used_, s_.cycles);
+    s_.dispatch_share = share(started_ * m_[P::workgroup_cycles], s_.cycles);
   }
 
   void finish_pipes() {
     for (size_t p = 0; p < timing::pipe_count; ++p)
       s_.pipes.push_back(
-          {static_cast<Pipe>(p), pipe_instructions_[p], ratio(pipe_busy_[p], s_.cycles * simds())});
+          {static_cast<Pipe>(p), pipe_instructions_[p], share(pipe_busy_[p], s_.cycles * simds())});
     s_.mix.assign(mix_.begin(), mix_.end());
     std::ranges::stable_sort(s_.mix, std::greater{}, &std::pair<std::string_view, double>::second);
     const double device = m_.cus() * simds_per_cu * s_.clock_mhz * 1e6, lanes = 64, fused = 2;
@@ -182,16 +188,16 @@ class Builder {
     const double cus = m_[P::cus_per_xcd], clock = s_.clock_mhz * 1e6, xcds = m_[P::xcds], tera = 1e12;
     for (size_t n = 0; n < memory_level_count; ++n) s_.levels[n].level = static_cast<MemoryLevel>(n);
     level(MemoryLevel::Lds).peak = m_[P::lds_read_rate] * m_.cus() * clock;
-    level(MemoryLevel::Lds).share = ratio(s_.lds_cycles, s_.cycles * cus);
+    level(MemoryLevel::Lds).share = share(s_.lds_cycles, s_.cycles * cus);
     level(MemoryLevel::L1).peak = m_[P::l1_rate] * m_.cus() * clock;
-    level(MemoryLevel::L1).share = ratio(l1_busy_, s_.cycles * cus);
+    level(MemoryLevel::L1).share = share(l1_busy_, s_.cycles * cus);
     level(MemoryLevel::L2).peak = m_[P::l2_read_rate] * xcds * clock;
-    level(MemoryLevel::L2).share = ratio(l2_busy_, s_.cycles);
+    level(MemoryLevel::L2).share = share(l2_busy_, s_.cycles);
     level(MemoryLevel::InfinityCache).peak = m_[P::mall_bytes] > 0 ? m_[P::mall_bandwidth] * tera : 0;
-    level(MemoryLevel::InfinityCache).share = ratio(mall_busy_, s_.cycles);
+    level(MemoryLevel::InfinityCache).share = share(mall_busy_, s_.cycles);
     level(MemoryLevel::Hbm).peak = m_[P::hbm_read_bandwidth] * tera;
-    level(MemoryLevel::Hbm).share = ratio(hbm_busy_, s_.cycles);
-    s_.path_to_l1_share = ratio(l1_misses_ * m_[P::l1_line] / m_[P::l1_fill], s_.cycles * cus);
+    level(MemoryLevel::Hbm).share = share(hbm_busy_, s_.cycles);
+    s_.path_to_l1_share = share(l1_misses_ * m_[P::l1_line] / m_[P::l1_fill], s_.cycles * cus);
     if (l1_lines_ > 0) level(MemoryLevel::L1).hit_rate = 1 - l1_misses_ / l1_lines_;
     if (l2_reads_ > 0) level(MemoryLevel::L2).hit_rate = 1 - l2_misses_ / l2_reads_;
     if (mall_hits_ + mall_misses_ > 0 && m_[P::mall_bytes] > 0)
@@ -205,6 +211,7 @@ class Builder {
       s_.busy += i.busy;
       for (size_t n = 0; n < timing::stall_count; ++n) s_.stalled[n] += i.stalled[n];
     }
+    s_.waves = ratio(s_.wave_cycles(), s_.cycles * simds());
   }
 
   double simds() const { return m_[P::cus_per_xcd] * simds_per_cu; }
@@ -216,7 +223,7 @@ class Builder {
   KernelSummary s_;
   std::map<std::string_view, double> mix_;
   std::array<double, timing::pipe_count> pipe_busy_{}, pipe_instructions_{}; // of one XCD
-  double waves_time_ = 0, matrix_operations_ = 0;
+  double used_ = 0, matrix_operations_ = 0;
   double started_ = 0; // workgroups, in units of what the dispatcher takes for one of few waves
   double l1_lines_ = 0, l1_misses_ = 0, l2_reads_ = 0, l2_misses_ = 0, mall_hits_ = 0, mall_misses_ = 0;
   double scalar_lines_ = 0, scalar_misses_ = 0, code_lines_ = 0, code_misses_ = 0;

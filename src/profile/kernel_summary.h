@@ -3,7 +3,8 @@
 //
 // A share says how much of what a unit can do was used, 0 to 1. It is work done over (the cycles that the
 // kernel takes times how much the unit does in one), the cycles being those of the whole dispatch: the
-// start, and the end where compute units run dry, count as time in which nothing was done.
+// start, and the end where compute units run dry, count as time in which nothing was done. Where only a
+// sample was simulated, work and cycles follow from it by rules of their own: a share is cut at 1.
 #pragma once
 
 #include "profile/access_shapes.h"
@@ -59,6 +60,7 @@ struct KernelSummary {
   unsigned waves_per_workgroup = 1;
   codeobject::Occupancy occupancy; // of the first launch
   double waves = 0;                // on a SIMD, in the mean over the time and all SIMDs
+  double used_cus = 0;             // share of the compute units that get a workgroup at all
   double dispatch_share = 0;       // of the time, in which workgroups are being started as fast as can be
 
   // Instructions of all waves on one XCD.

@@ -36,6 +36,9 @@ std::string waits_for(Stall stall) {
 std::string waves_phrase(const KernelSummary& s) {
   constexpr double most = 8, few = 0.6;
   const double allowed = s.occupancy.waves_per_simd;
+  if (s.used_cus < few)
+    return fmt::format("and {:.0f} workgroups leave {:.0f} % of the compute units idle", s.workgroups,
+                       percent(1 - s.used_cus));
   if (s.waves < few * allowed)
     return fmt::format("{:.1f} waves a SIMD in the mean where {:.0f} would fit: too few workgroups at a time",
                        s.waves, allowed);
@@ -49,11 +52,23 @@ Limiter outside(const KernelSummary& s) {
                       percent(s.outside_share))};
 }
 
-Limiter of_unit(Bound unit, double share) {
+bool is_in_compute_unit(Bound unit) {
+  return unit == Bound::L1 || unit == Bound::Lds || unit == Bound::Valu || unit == Bound::Matrix ||
+         unit == Bound::Salu;
+}
+
+Limiter of_unit(const KernelSummary& s, Bound unit, double share) {
   const std::string_view what = unit == Bound::Dispatch ? "workgroups start as fast as they can for"
                                 : unit == Bound::Salu   ? "scalar instructions issue for"
                                                         : "it is busy for";
-  return {unit, share, fmt::format("{}: {} {:.0f} % of the time", name(unit), what, percent(share))};
+  std::string sentence = fmt::format("{}: {} {:.0f} % of the time", name(unit), what, percent(share));
+  constexpr double all = 0.99;
+  if (is_in_compute_unit(unit) && s.used_cus < all)
+    sentence +=
+        fmt::format(" on the {:.0f} % of the compute units that have a workgroup; {:.0f} workgroups are "
+                    "too few for all",
+                    percent(s.used_cus), s.workgroups);
+  return {unit, share, std::move(sentence)};
 }
 
 } // namespace
@@ -83,7 +98,7 @@ std::pair<Bound, double> busiest_unit(const KernelSummary& s) {
     const auto n = static_cast<size_t>(p);
     return n < s.pipes.size() ? s.pipes[n].share : 0;
   };
-  const std::array<std::pair<Bound, double>, 9> units = {{
+  std::array<std::pair<Bound, double>, 9> units = {{
       {Bound::Hbm, level(MemoryLevel::Hbm)},
       {Bound::InfinityCache, level(MemoryLevel::InfinityCache)},
       {Bound::L2, level(MemoryLevel::L2)},
@@ -94,6 +109,8 @@ std::pair<Bound, double> busiest_unit(const KernelSummary& s) {
       {Bound::Salu, pipe(Pipe::Salu) + pipe(Pipe::Smem)},
       {Bound::Dispatch, s.dispatch_share},
   }};
+  for (auto& [unit, share] : units)
+    if (is_in_compute_unit(unit) && s.used_cus > 0) share = std::min(1.0, share / s.used_cus);
   return *std::ranges::max_element(units, {}, &std::pair<Bound, double>::second);
 }
 
@@ -101,9 +118,9 @@ Limiter limiter(const KernelSummary& s) {
   constexpr double half = 0.5;
   if (s.outside_share > half) return outside(s);
   const auto [unit, share] = busiest_unit(s);
-  if (share >= busy_enough) return of_unit(unit, share);
+  if (share >= busy_enough) return of_unit(s, unit, share);
   const auto [stall, stalled] = longest_stall(s);
-  if (stall == Stall::BarrierWait && stalled >= barrier_enough)
+  if (stall == Stall::BarrierWait)
     return {Bound::Barrier, stalled,
             fmt::format("barrier: waves stand at barriers for {:.0f} % of their time", percent(stalled))};
   if (stall == Stall::NoInstructionAvailable)

@@ -4,7 +4,9 @@
 //   2. the busiest unit, if it is busy for at least 60 % of the kernel's time: nothing that waits behind a
 //      busy unit can be faster. Units are HBM, Infinity Cache, L2, L1 (its address unit, or the path from
 //      L2 to it), LDS, VALU, matrix, SALU issue and the dispatcher.
-//   3. a barrier: waves stand at barriers for at least 30 % of their time, and for no other reason longer.
+//      Where a launch has fewer workgroups than there are compute units, those inside a compute unit (L1 to
+//      SALU) count by the ones that are in use.
+//   3. a barrier, where BARRIER_WAIT is the longest stall.
 //   4. instruction fetch, where NO_INSTRUCTION_AVAILABLE is the longest stall.
 //   5. latency: waves wait for results, and there are too few of them to fill the time. The sentence names
 //      what they wait for, how many there are on a SIMD, and what keeps more away.
@@ -41,8 +43,7 @@ struct Limiter {
   std::string sentence;
 };
 
-inline constexpr double busy_enough = 0.6;    // for rule 2
-inline constexpr double barrier_enough = 0.3; // for rule 3
+inline constexpr double busy_enough = 0.6; // for rule 2
 
 Limiter limiter(const KernelSummary&);
 
