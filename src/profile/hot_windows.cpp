@@ -166,13 +166,17 @@ class Finder {
   }
 
  private:
+  double lost_at(Index i) const {
+    const InstructionTime* const t = path_.time(i);
+    return t == nullptr ? 0 : hideable(*t, code_.instruction(i));
+  }
+
   std::vector<Index> seeds() const {
     std::vector<std::pair<double, Index>> list;
     for (const Block& block : code_.cfg().blocks())
       for (Index i = block.begin; block.reachable && i < block.end; ++i)
-        if (const InstructionTime* const t = path_.time(i);
-            t != nullptr && hideable(*t) >= least_share * total_)
-          list.emplace_back(hideable(*t), i);
+        if (const double lost = lost_at(i); lost > 0 && lost >= least_share * total_)
+          list.emplace_back(lost, i);
     std::ranges::stable_sort(list, std::greater{}, &std::pair<double, Index>::first);
     std::vector<Index> seeds;
     for (const auto& [weight, i] : list) seeds.push_back(i);
@@ -196,7 +200,8 @@ class Finder {
     for (Index i = range.begin; i < range.end; ++i) {
       const InstructionTime* const t = path_.time(i);
       if (t == nullptr) continue;
-      w.total += t->total(), w.unexplained += t->unexplained, w.hideable += hideable(*t);
+      w.total += t->total(), w.unexplained += t->unexplained,
+          w.hideable += hideable(*t, code_.instruction(i));
       for (size_t n = 0; n < timing::stall_count; ++n) w.stalled[n] += t->stalled[n];
       const auto cost = timing::instruction_cost(code_.instruction(i), code_.program().target, machine_);
       constexpr double turn = 4; // cycles that count as busy for one that issues
@@ -260,7 +265,8 @@ std::string_view name(HotWindow::Kind kind) {
   return "";
 }
 
-double hideable(const InstructionTime& t) {
+double hideable(const InstructionTime& t, const Instruction& i) {
+  if (i.ends_program) return 0;
   double sum = std::accumulate(t.stalled.begin(), t.stalled.end(), t.unexplained);
   for (const Stall busy : {Stall::ArbiterNotWin, Stall::ArbiterWinExStall})
     sum -= t.stalled[static_cast<size_t>(busy)];

@@ -7,7 +7,8 @@
 //
 // What could be won is an estimate. Of the cycles that waves spend in the range some are stalls that another
 // order of the instructions could hide: waits for memory, for results, at barriers, for instructions, s_nop.
-// ARBITER_* stalls are not among them: there the pipes are busy. With W waves on a SIMD
+// ARBITER_* stalls are not among them: there the pipes are busy. Nor is what a wave stands at s_endpgm for,
+// until its stores are done. With W waves on a SIMD
 //
 //   now     = cycles of all waves in the range / W
 //   then    = the larger of (those cycles without what can be hidden) / W
@@ -62,7 +63,7 @@ struct HotWindowOptions {
 std::vector<HotWindow> hot_windows(const CodePath&, const KernelProfile&, const timing::Machine&,
                                    const HotWindowOptions& = {});
 
-/// Cycles or samples of an instruction that another order could hide.
-double hideable(const InstructionTime&);
+/// Cycles or samples in front of an instruction that another order could hide.
+double hideable(const InstructionTime&, const isa::Instruction&);
 
 } // namespace asmevo::profile

@@ -20,6 +20,8 @@ std::string scaled(double x, std::string_view unit) {
   return fmt::format("{:.{}f} {}{}", x, x >= 100 || n == 0 ? 0 : x >= 10 ? 1 : 2, names[n], unit);
 }
 
+constexpr double least_shown = 0.0005; // shares that would be printed as 0.0 %
+
 std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
@@ -44,14 +46,15 @@ void stall_lines(std::string& text, const KernelSummary& s) {
   for (size_t n = 0; n < timing::stall_count; ++n) order.push_back(static_cast<Stall>(n));
   std::ranges::stable_sort(order, std::greater{}, [&](Stall stall) { return s.stall_share(stall); });
   for (const Stall stall : order)
-    if (s.stall_share(stall) > 0)
+    if (s.stall_share(stall) >= least_shown)
       text += fmt::format("  {} {}\n", timing::name(stall), percent(s.stall_share(stall)));
 }
 
 void instruction_lines(std::string& text, const KernelSummary& s) {
   text += fmt::format("instructions: {} of waves on one XCD\n", scaled(s.instructions, ""));
   for (const auto& [kind, count] : s.mix)
-    if (count > 0) text += fmt::format("  {:<20} {:>6}\n", kind, percent(count / s.instructions));
+    if (count >= least_shown * s.instructions)
+      text += fmt::format("  {:<20} {:>6}\n", kind, percent(count / s.instructions));
   text += "pipes, share of their time:\n";
   for (const PipeUse& p : s.pipes)
     if (p.instructions > 0 && p.pipe != timing::Pipe::Internal)
@@ -216,6 +219,30 @@ Json loops_json(const KernelReport& report) {
   return list;
 }
 
+// What an editor of any window has to know of the kernel.
+Json object_json(const WindowContext& context) {
+  const KernelCode& code = context.path->code();
+  const codeobject::KernelInspection& r = code.resources();
+  Json user = Json::array();
+  for (const auto& [what, count] : r.user_sgprs) user.push_back({{"what", what}, {"count", count}});
+  return {{"target", code.program().target.name()},
+          {"wave_size", isa::limits(code.program().target).wave_size},
+          {"workgroup_size", context.workgroup_size != 0 ? context.workgroup_size : r.workgroup_size},
+          {"lds_bytes", r.lds_bytes + context.dynamic_lds},
+          {"scratch_bytes", r.scratch_bytes},
+          {"kernarg_bytes", r.kernarg_bytes},
+          {"user_sgprs", user}};
+}
+
+// Of the profile, what lies in functions that the kernel calls.
+double share_outside(const WindowContext& context) {
+  double outside = 0;
+  for (const InstructionTime& i : context.profile->instructions)
+    if (context.path->code().at(i.address) == program::no_index) outside += i.total();
+  const double total = context.profile->total();
+  return total > 0 ? outside / total : 0;
+}
+
 Json registers_json(const KernelReport& report) {
   const RegisterPressure& p = *report.context->pressure;
   const KernelCode& code = report.context->path->code();
@@ -243,6 +270,9 @@ std::string report_text(const KernelReport& report, size_t window_lines) {
   } else {
     text += fmt::format("{}: {}\n", report.context->profile->kernel, report.context->profile->source);
   }
+  if (const double outside = share_outside(*report.context); outside >= least_shown)
+    text += fmt::format("{} of the time in functions that the kernel calls, where no windows are\n",
+                        percent(outside));
   loop_lines(text, report);
   register_lines(text, report);
   for (size_t n = 0; n < report.windows.size(); ++n)
@@ -256,7 +286,9 @@ Json report_json(const KernelReport& report) {
                {"kernel", profile.kernel},
                {"source", profile.source},
                {"unit", unit_of(profile.origin)},
-               {"notes", profile.notes}};
+               {"notes", profile.notes},
+               {"object", object_json(*report.context)},
+               {"share_outside", share_outside(*report.context)}};
   if (report.summary) json["summary"] = summary_json(*report.summary);
   json["loops"] = loops_json(report);
   json["registers"] = registers_json(report);

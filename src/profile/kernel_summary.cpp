@@ -149,7 +149,8 @@ class Builder {
       const AccessShape& shape = found->second;
       const double issues = static_cast<double>(time.issues) * scale;
       if (shape.cycles > 0) {
-        level(MemoryLevel::Lds).read +=
+        const bool stores = instruction->memory.store && !instruction->memory.atomic;
+        (stores ? level(MemoryLevel::Lds).written : level(MemoryLevel::Lds).read) +=
             shape.lanes / shape.accesses * instruction->memory.bytes * issues * xcds;
         s_.lds_conflict_cycles += time.conflicts * scale;
         continue;

@@ -29,8 +29,8 @@ std::string_view name(MemoryLevel);
 struct LevelUse {
   MemoryLevel level{};
   // Bytes of the whole device. L1: whole lines that loads looked up, and pieces of 64 bytes that stores
-  // sent; L2 and beyond: whole lines, but what is written to L2 in pieces. LDS: what lanes asked for, reads
-  // and writes together as `read`.
+  // sent; L2 and beyond: whole lines, but what is written to L2 in pieces. LDS: what lanes asked for,
+  // atomics as reads.
   double read = 0, written = 0;
   double peak = 0;                // bytes a second of the device, reading
   double share = 0;               // of the time in which it could do what it did

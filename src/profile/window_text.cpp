@@ -87,7 +87,7 @@ class Writer {
                     name(w_.kind), w_.window.loop_depth, percent(w_.total, total), 100 * w_.gain));
     say(fmt::format("  stalls, in % of the kernel's time ({}): {}", c_.profile->source,
                     stall_list(w_.stalled, w_.unexplained, total)));
-    say(fmt::format("  most at {}: {}", named(w_.worst), time_note(c_.path->time(w_.worst), *c_.profile)));
+    say("  most at " + worst());
     if (!w_.awaited.empty()) say("  its waits wait for: " + named_list(w_.awaited));
     if (!w_.producers.empty()) say("  made before it: " + outside(w_.producers));
     if (!w_.consumers.empty()) say("  used behind it: " + outside(w_.consumers));
@@ -96,6 +96,16 @@ class Writer {
     say(fmt::format("  in flight at entry: {}; at exit: {}", flight(w_.at_entry), flight(w_.at_exit)));
     say("  vector registers: " + budget());
     for (std::string& line : rules()) say(std::move(line));
+  }
+
+  // Where most is lost, and to what.
+  std::string worst() const {
+    std::string text =
+        fmt::format("{}: {}", named(w_.worst), time_note(c_.path->time(w_.worst), *c_.profile));
+    const InFlight waits = awaited_by(*c_.path, w_.worst);
+    for (const auto* list : {&waits.vector, &waits.lds, &waits.scalar})
+      if (!list->empty()) text += fmt::format("; waits for {}", named_list(*list, 3));
+    return text;
   }
 
   std::string budget() const {
@@ -108,25 +118,38 @@ class Writer {
     return text;
   }
 
+  // "s[0:1] kernarg_segment_ptr", "s2 workgroup_id_x", ...
+  std::vector<std::string> registers_at_start() const {
+    const codeobject::KernelInspection& r = code_.resources();
+    const isa::Target& target = code_.program().target;
+    std::vector<std::string> list;
+    unsigned next = 0;
+    const auto place = [&](std::string_view what, unsigned count) {
+      const isa::RegRange range{static_cast<isa::RegUnit>(isa::unit::scalar0 + next),
+                                static_cast<uint16_t>(count)};
+      list.push_back(fmt::format("{} {}", isa::name(range), what));
+      next += count;
+    };
+    for (const auto& [what, count] : r.user_sgprs) place(what, count);
+    if (r.kernel == nullptr) return list;
+    next = static_cast<unsigned>(get(r.kernel->descriptor, target, "user_sgpr_count"));
+    for (const char* what : {"workgroup_id_x", "workgroup_id_y", "workgroup_id_z", "workgroup_info"})
+      if (get(r.kernel->descriptor, target, fmt::format("enable_sgpr_{}", what)) != 0) place(what, 1);
+    list.emplace_back("v0 work-item ids");
+    return list;
+  }
+
   std::vector<std::string> rules() const {
     const codeobject::KernelInspection& r = code_.resources();
-    std::vector<std::string> user;
-    unsigned next = 0;
-    for (const auto& [what, count] : r.user_sgprs) {
-      user.push_back(fmt::format("{} {}",
-                                 isa::name(isa::RegRange{static_cast<isa::RegUnit>(isa::unit::scalar0 + next),
-                                                         static_cast<uint16_t>(count)}),
-                                 what));
-      next += count;
-    }
     const uint64_t size = c_.workgroup_size != 0 ? c_.workgroup_size : r.workgroup_size;
     return {
-        fmt::format("  kernel: {} on {}, 64 lanes a wave, {} of {} work-items, LDS {} bytes, scratch {} "
-                    "bytes, kernarg {} bytes, {} barriers inside",
-                    c_.profile->kernel, code_.program().target.name(), "workgroups",
-                    size != 0 ? std::to_string(size) : "unknown many", r.lds_bytes + c_.dynamic_lds,
-                    r.scratch_bytes, r.kernarg_bytes, w_.barriers),
-        fmt::format("  set up at the kernel's start: {}", fmt::join(user, ", ")),
+        fmt::format(
+            "  kernel: {} on {}, 64 lanes a wave, workgroups of {} work-items, LDS {} bytes, scratch {} "
+            "bytes, kernarg {} bytes, barriers inside: {}",
+            c_.profile->kernel, code_.program().target.name(),
+            size != 0 ? std::to_string(size) : "unknown many", r.lds_bytes + c_.dynamic_lds, r.scratch_bytes,
+            r.kernarg_bytes, w_.barriers),
+        fmt::format("  set up at the kernel's start: {}", fmt::join(registers_at_start(), ", ")),
         "  to keep: name, kernarg layout, workgroup limits, user SGPRs; what is live out; every wave meets "
         "the same barriers; waits before uses"};
   }
@@ -136,8 +159,7 @@ class Writer {
   std::string named(Index i) const {
     return fmt::format("{} ({})", code_.id(i), code_.instruction(i).base_mnemonic);
   }
-  std::string named_list(const std::vector<Index>& list) const {
-    constexpr size_t most = 6;
+  std::string named_list(const std::vector<Index>& list, size_t most = 6) const {
     std::vector<std::string> parts;
     for (size_t n = 0; n < std::min(most, list.size()); ++n) parts.push_back(named(list[n]));
     if (list.size() > most) parts.push_back(fmt::format("{} more", list.size() - most));

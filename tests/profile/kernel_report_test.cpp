@@ -35,8 +35,8 @@ TEST(KernelReport, JsonKeepsItsForm) {
   const nlohmann::ordered_json json = report_json(r.report);
   EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(json["source"], "modelled (mi300x)");
-  EXPECT_THAT(keys(json), ElementsAre("version", "kernel", "source", "unit", "notes", "summary", "loops",
-                                      "registers", "windows"));
+  EXPECT_THAT(keys(json), ElementsAre("version", "kernel", "source", "unit", "notes", "object",
+                                      "share_outside", "summary", "loops", "registers", "windows"));
   EXPECT_THAT(keys(json["summary"]),
               ElementsAre("launches", "seconds", "share_of_plan", "cycles", "clock_mhz", "limiter",
                           "workgroups", "waves_per_workgroup", "waves_per_simd", "used_compute_units",
@@ -44,6 +44,9 @@ TEST(KernelReport, JsonKeepsItsForm) {
                           "memory", "scalar_hit_rate", "code_hit_rate", "coalescing", "lds", "roofline"));
   EXPECT_THAT(keys(json["summary"]["memory"][0]), ElementsAre("level", "read_bytes", "written_bytes",
                                                               "peak_bytes_per_second", "share", "hit_rate"));
+  EXPECT_THAT(keys(json["object"]), ElementsAre("target", "wave_size", "workgroup_size", "lds_bytes",
+                                                "scratch_bytes", "kernarg_bytes", "user_sgprs"));
+  EXPECT_EQ(json["share_outside"], 0);
   ASSERT_FALSE(json["loops"].empty());
   EXPECT_THAT(keys(json["loops"][0]),
               ElementsAre("first", "depth", "instructions", "turns", "issue", "chain", "carried", "alone",

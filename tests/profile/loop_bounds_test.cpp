@@ -119,8 +119,8 @@ TEST(LoopBounds, BodyFollowsTheProfile) {
     t.issues = 100, k.set(4, t), k.set(5, t), k.set(6, t);
     k.read_profile();
     std::vector<std::string> list;
-    for (const program::Index i : loop_bounds(*k.path, mi300x()).at(0).body)
-      list.emplace_back(k.code->instruction(i).base_mnemonic);
+    const std::vector<LoopBound> loops = loop_bounds(*k.path, mi300x());
+    for (const program::Index i : loops.at(0).body) list.emplace_back(k.code->instruction(i).base_mnemonic);
     return list;
   };
   EXPECT_THAT(body(99, 1), Contains("v_exp_f32"));
