@@ -86,6 +86,7 @@ profile::WindowContext context_of(const Modelled& m, const Loaded& loaded, const
   const auto& w = launch->shape.workgroup;
   context.workgroup_size = uint64_t{w[0]} * w[1] * w[2];
   context.dynamic_lds = launch->shape.dynamic_lds;
+  context.occupancy = launch->trace.occupancy;
   return context;
 }
 

@@ -159,7 +159,8 @@ class Finder {
       taken_.push_back(range);
       found.push_back(make(range, seed));
     }
-    std::ranges::stable_sort(found, std::greater{}, &HotWindow::gain);
+    std::ranges::stable_sort(found, std::greater{},
+                             [](const HotWindow& w) { return std::pair(w.gain, w.total); });
     if (found.size() > options_.windows) found.resize(options_.windows);
     for (HotWindow& w : found) surround(w);
     return found;
@@ -171,15 +172,21 @@ class Finder {
     return t == nullptr ? 0 : hideable(*t, code_.instruction(i));
   }
 
+  // Where most could be hidden, and behind those where most time is spent.
   std::vector<Index> seeds() const {
-    std::vector<std::pair<double, Index>> list;
+    std::vector<std::pair<double, Index>> lost, spent;
     for (const Block& block : code_.cfg().blocks())
-      for (Index i = block.begin; block.reachable && i < block.end; ++i)
-        if (const double lost = lost_at(i); lost > 0 && lost >= least_share * total_)
-          list.emplace_back(lost, i);
-    std::ranges::stable_sort(list, std::greater{}, &std::pair<double, Index>::first);
+      for (Index i = block.begin; block.reachable && i < block.end; ++i) {
+        const InstructionTime* const t = path_.time(i);
+        if (t == nullptr || code_.instruction(i).ends_program) continue;
+        if (lost_at(i) >= least_share * total_) lost.emplace_back(lost_at(i), i);
+        if (t->total() >= least_share * total_) spent.emplace_back(t->total(), i);
+      }
     std::vector<Index> seeds;
-    for (const auto& [weight, i] : list) seeds.push_back(i);
+    for (auto* list : {&lost, &spent}) {
+      std::ranges::stable_sort(*list, std::greater{}, &std::pair<double, Index>::first);
+      for (const auto& [weight, i] : *list) seeds.push_back(i);
+    }
     return seeds;
   }
 
@@ -208,8 +215,10 @@ class Finder {
       if (cost.pipe != timing::Pipe::Internal)
         needed[static_cast<size_t>(cost.pipe)] += t->busy * std::max(1.0, cost.issue / turn);
     }
-    const double now = w.total / waves_;
-    const double then = std::max((w.total - w.hideable) / waves_, *std::ranges::max_element(needed));
+    const auto most = std::ranges::max_element(needed);
+    const double now = w.total / waves_, then = std::max((w.total - w.hideable) / waves_, *most);
+    w.pipe = *most > 0 ? static_cast<timing::Pipe>(most - needed.begin()) : timing::Pipe::Internal;
+    w.pipe_share = now > 0 ? std::min(1.0, *most / now) : 0;
     w.gain = std::clamp((now - then) * waves_ / total_, 0.0, std::max(0.0, 1 - options_.busiest_unit));
     return w;
   }

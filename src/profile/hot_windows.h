@@ -17,6 +17,10 @@
 //
 // and no more than 1 less the share of the kernel's busiest unit (limiter.h), where that is known: behind it
 // nothing more can be won. Profiles of samples have samples in place of cycles.
+//
+// That is what a better order wins. Doing less wins otherwise, and where a unit is busy all the time nothing
+// else does: windows without gain follow by the time that is spent in them, and say which pipe they keep
+// busy.
 #pragma once
 
 #include "profile/in_flight.h"
@@ -43,6 +47,8 @@ struct HotWindow {
   double unexplained = 0;                       // of that
   double hideable = 0;                          // of that
   double gain = 0;                              // share of the kernel's time that could be won
+  timing::Pipe pipe = timing::Pipe::Internal;   // that it needs most,
+  double pipe_share = 0;                        // and for how much of the time that is spent in it, 0 to 1
   std::vector<OutsideUse> producers, consumers; // the nearest; at most most_outside of each
   InFlight at_entry, at_exit;
   unsigned barriers = 0;
@@ -59,7 +65,7 @@ struct HotWindowOptions {
   double busiest_unit = 0;       // share of the kernel's time; 0: not known
 };
 
-/// Disjoint, most gain first. None for profiles without stalls.
+/// Disjoint; most gain first, of equal ones that with more time.
 std::vector<HotWindow> hot_windows(const CodePath&, const KernelProfile&, const timing::Machine&,
                                    const HotWindowOptions& = {});
 

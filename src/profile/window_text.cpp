@@ -59,6 +59,8 @@ class Writer {
             {"worst", code_.id(w_.worst)},
             {"share_of_time", percent(w_.total, c_.profile->total()) / 100},
             {"share_to_win", w_.gain},
+            {"busiest_pipe", timing::name(w_.pipe)},
+            {"pipe_share", w_.pipe_share},
             {"stalled", stalls_json(w_.stalled, w_.unexplained)},
             {"awaited", ids(w_.awaited)},
             {"producers", outside_json(w_.producers)},
@@ -87,6 +89,9 @@ class Writer {
                     name(w_.kind), w_.window.loop_depth, percent(w_.total, total), 100 * w_.gain));
     say(fmt::format("  stalls, in % of the kernel's time ({}): {}", c_.profile->source,
                     stall_list(w_.stalled, w_.unexplained, total)));
+    if (w_.pipe_share > 0)
+      say(fmt::format("  busiest pipe: {}, needed for {:.0f} % of the time in it", timing::name(w_.pipe),
+                      100 * w_.pipe_share));
     say("  most at " + worst());
     if (!w_.awaited.empty()) say("  its waits wait for: " + named_list(w_.awaited));
     if (!w_.producers.empty()) say("  made before it: " + outside(w_.producers));
@@ -95,6 +100,7 @@ class Writer {
     say("  live out: " + register_list(w_.window.live_out));
     say(fmt::format("  in flight at entry: {}; at exit: {}", flight(w_.at_entry), flight(w_.at_exit)));
     say("  vector registers: " + budget());
+    say("  occupancy: " + occupancy());
     for (std::string& line : rules()) say(std::move(line));
   }
 
@@ -110,12 +116,17 @@ class Writer {
 
   std::string budget() const {
     const RegisterPressure& p = *c_.pressure;
-    std::string text = fmt::format("at most {} of {} allocated are live in it; {} waves a SIMD, {} more "
-                                   "registers would not change that",
-                                   w_.most_live, p.allocated, p.waves, p.room);
-    if (p.to_save != 0)
-      text += fmt::format("; with {} (save {}) {} waves", p.next_budget, p.to_save, p.waves + 1);
+    std::string text =
+        fmt::format("at most {} of {} allocated are live in it; they allow {} waves a SIMD, and {} "
+                    "registers more would, too",
+                    w_.most_live, p.allocated, p.waves, p.room);
+    if (p.to_save != 0) text += fmt::format("; {} (save {}) allow {}", p.next_budget, p.to_save, p.waves + 1);
     return text;
+  }
+
+  std::string occupancy() const {
+    const codeobject::Occupancy o = c_.occupancy.value_or(code_.resources().occupancy);
+    return fmt::format("{:.1f} waves a SIMD, limited by {}", o.waves_per_simd, fmt::join(o.limiters, ", "));
   }
 
   // "s[0:1] kernarg_segment_ptr", "s2 workgroup_id_x", ...

@@ -15,6 +15,7 @@ struct WindowContext {
   isa::Codec* codec = nullptr;
   /// Of the launch, where it is known: else what the object says counts.
   uint64_t workgroup_size = 0, dynamic_lds = 0;
+  std::optional<codeobject::Occupancy> occupancy = std::nullopt;
 };
 
 /// At most `lines` lines (at least 24), each of at most 160 characters. Where the instructions are too many,

@@ -56,9 +56,9 @@ TEST(KernelReport, JsonKeepsItsForm) {
   ASSERT_FALSE(json["windows"].empty());
   EXPECT_THAT(keys(json["windows"][0]),
               ElementsAre("first", "last", "kind", "loop_depth", "worst", "share_of_time", "share_to_win",
-                          "stalled", "awaited", "producers", "consumers", "live_in", "live_out",
-                          "in_flight_at_entry", "in_flight_at_exit", "most_live_vector_registers", "barriers",
-                          "instructions"));
+                          "busiest_pipe", "pipe_share", "stalled", "awaited", "producers", "consumers",
+                          "live_in", "live_out", "in_flight_at_entry", "in_flight_at_exit",
+                          "most_live_vector_registers", "barriers", "instructions"));
   for (const auto& [reason, share] : json["summary"]["wave_cycles"]["stalled"].items())
     EXPECT_TRUE(timing::stall_named(reason)) << reason;
 }

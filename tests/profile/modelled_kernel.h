@@ -73,7 +73,11 @@ class ModelledKernel {
     return hot_windows(*path_, profile, machine, o);
   }
   WindowContext context() const {
-    return {.path = path_.get(), .profile = &profile, .pressure = &pressure_, .codec = codec_.get()};
+    return {.path = path_.get(),
+            .profile = &profile,
+            .pressure = &pressure_,
+            .codec = codec_.get(),
+            .occupancy = traces.launches.front().trace.occupancy};
   }
   /// The first instruction of that mnemonic (without _e32), the n-th from 0.
   program::Index find(std::string_view mnemonic, unsigned n = 0) const {
