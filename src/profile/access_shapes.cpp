@@ -30,6 +30,10 @@ double least_lds_cycles(uint32_t lanes, unsigned bytes, unsigned banks) {
   return timing::lds_cycles(addresses.data(), mask, bytes, banks);
 }
 
+bool counts(const isa::Instruction& i) {
+  return i.memory.kind != isa::MemoryKind::None && i.memory.kind != isa::MemoryKind::Scalar;
+}
+
 // ds_read2 and its like make two, of half the bytes each.
 unsigned accesses_a_lane(const isa::Instruction& i) {
   const auto has = [&](std::string_view part) {
@@ -39,8 +43,7 @@ unsigned accesses_a_lane(const isa::Instruction& i) {
 }
 
 void add(AccessShape& shape, const timing::WaveTrace& wave, const timing::TracedAccess& access,
-         const isa::Instruction& instruction, unsigned line) {
-  constexpr unsigned banks = 32;
+         const isa::Instruction& instruction, unsigned line, unsigned banks) {
   const unsigned bytes = std::max<unsigned>(1, instruction.memory.bytes / accesses_a_lane(instruction));
   ++shape.accesses;
   shape.lanes += access.lanes;
@@ -56,23 +59,22 @@ void add(AccessShape& shape, const timing::WaveTrace& wave, const timing::Traced
 
 } // namespace
 
-AccessShape& AccessShape::operator+=(const AccessShape& o) {
-  accesses += o.accesses, lanes += o.lanes, lines += o.lines, least_lines += o.least_lines;
-  cycles += o.cycles, least_cycles += o.least_cycles;
-  return *this;
-}
-
-std::map<uint64_t, AccessShape> access_shapes(const timing::DispatchTrace& trace, unsigned line) {
+std::map<uint64_t, AccessShape> access_shapes(const timing::DispatchTrace& trace, unsigned line,
+                                              unsigned banks) {
   std::map<uint32_t, AccessShape> by_op;
   for (const timing::WorkgroupTrace& group : trace.groups)
     for (const timing::WaveTrace& wave : group.waves) {
       uint32_t access = 0;
-      for (const timing::TracedStep& step : wave.steps)
-        for (; access < step.accesses_end; ++access) {
-          const isa::Instruction& i = *trace.instructions.at(step.op);
-          if (i.memory.kind != isa::MemoryKind::Scalar)
-            add(by_op[step.op], wave, wave.accesses[access], i, line);
+      for (const timing::TracedStep& step : wave.steps) {
+        const isa::Instruction& i = *trace.instructions.at(step.op);
+        if (!counts(i)) {
+          access = step.accesses_end;
+          continue;
         }
+        AccessShape& shape = by_op[step.op];
+        ++shape.times;
+        for (; access < step.accesses_end; ++access) add(shape, wave, wave.accesses[access], i, line, banks);
+      }
     }
   std::map<uint64_t, AccessShape> shapes;
   for (const auto& [op, shape] : by_op) shapes[trace.code_address + uint64_t{op} * 4] = shape;

@@ -66,8 +66,9 @@ void memory_lines(std::string& text, const KernelSummary& s) {
   text += "memory, whole device:\n";
   for (const LevelUse& level : s.levels) {
     if (level.bytes() <= 0) continue;
-    text += fmt::format("  {:<15} {:>9} read {:>9} written {:>6} of its time", name(level.level),
-                        scaled(level.read, "B"), scaled(level.written, "B"), percent(level.share));
+    text += fmt::format("  {:<15} {:>9} read {:>9} written {:>10} {:>7} of its time", name(level.level),
+                        scaled(level.read, "B"), scaled(level.written, "B"),
+                        scaled(s.seconds > 0 ? level.bytes() / s.seconds : 0, "B/s"), percent(level.share));
     if (level.hit_rate) text += fmt::format(", hits {}", percent(*level.hit_rate));
     text += "\n";
   }
@@ -168,7 +169,8 @@ Json summary_json(const KernelSummary& s) {
   Json mix = Json::object(), pipes = Json::object(), levels = Json::array();
   for (const auto& [kind, count] : s.mix) mix[std::string(kind)] = count;
   for (const PipeUse& p : s.pipes)
-    pipes[std::string(timing::name(p.pipe))] = {{"instructions", p.instructions}, {"share", p.share}};
+    pipes[std::string(timing::name(p.pipe))] = {
+        {"instructions", p.instructions}, {"share", p.share}, {"contended", p.contended}};
   for (const LevelUse& level : s.levels) levels.push_back(level_json(level));
   return {{"launches", s.launches},
           {"seconds", s.seconds},

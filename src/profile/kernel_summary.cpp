@@ -109,7 +109,7 @@ class Builder {
     scalar_lines_ += n(c.scalar_lines) * here, scalar_misses_ += n(c.scalar_misses) * here;
     code_lines_ += n(c.icache_lines) * here, code_misses_ += n(c.icache_misses) * here;
     s_.tlb_misses += n(c.tlb_misses) * here;
-    s_.lds_accesses += n(c.lds_accesses) * here, s_.lds_cycles += c.lds_busy * here;
+    s_.lds_accesses += n(c.lds_accesses) * here, lds_busy_ += c.lds_busy * here;
     l1_busy_ += c.l1_busy * here;
 
     // Cycles in which a unit of the XCD could do that.
@@ -126,9 +126,12 @@ class Builder {
   void add_instructions(const TracedLaunch& launch, const KernelTime& t, double scale, double xcds) {
     size_t id = 0;
     for (const auto& [op, instruction] : launch.trace.instructions) {
-      const double issues = static_cast<double>(t.simulation.ops[id++].issues) * scale;
+      const timing::OpTime& time = t.simulation.ops[id++];
+      const double issues = static_cast<double>(time.issues) * scale;
       const timing::InstructionCost cost = timing::instruction_cost(*instruction, launch.trace.target, m_);
       pipe_instructions_[at(cost.pipe)] += issues;
+      for (const timing::Stall busy : {timing::Stall::ArbiterNotWin, timing::Stall::ArbiterWinExStall})
+        contended_[at(cost.pipe)] += time.stalled[static_cast<size_t>(busy)] * scale;
       s_.instructions += issues;
       mix_[mix_kind(*instruction)] += issues;
       const Flops f = flops_of(*instruction);
@@ -138,27 +141,33 @@ class Builder {
     }
   }
 
-  // Traces may reach further than the simulation did: each access counts as the mean of its instruction.
+  // Traces may reach further than the simulation did: each issue counts as the mean of its instruction.
   void add_shapes(const TracedLaunch& launch, const KernelTime& t, double scale, double xcds) {
-    const auto shapes = access_shapes(launch.trace, static_cast<unsigned>(m_[P::l1_line]));
+    const auto shapes = access_shapes(launch.trace, static_cast<unsigned>(m_[P::l1_line]),
+                                      static_cast<unsigned>(m_[P::lds_banks]));
     size_t id = 0;
     for (const auto& [op, instruction] : launch.trace.instructions) {
-      const timing::OpTime& time = t.simulation.ops[id];
+      const double issues = static_cast<double>(t.simulation.ops[id].issues) * scale;
       const auto found = shapes.find(t.addresses[id++]);
       if (found == shapes.end() || found->second.accesses == 0) continue;
       const AccessShape& shape = found->second;
-      const double issues = static_cast<double>(time.issues) * scale;
       if (shape.cycles > 0) {
-        const bool stores = instruction->memory.store && !instruction->memory.atomic;
-        (stores ? level(MemoryLevel::Lds).written : level(MemoryLevel::Lds).read) +=
-            shape.lanes / shape.accesses * instruction->memory.bytes * issues * xcds;
-        s_.lds_conflict_cycles += time.conflicts * scale;
+        add_lds(shape, instruction->memory, issues / shape.times, xcds);
         continue;
       }
-      s_.coalescing.accesses += issues;
-      s_.coalescing.lines += shape.lines / shape.accesses * issues;
-      s_.coalescing.least_lines += shape.least_lines / shape.accesses * issues;
+      s_.coalescing.accesses += shape.accesses * issues / shape.times;
+      s_.coalescing.lines += shape.lines * issues / shape.times;
+      s_.coalescing.least_lines += shape.least_lines * issues / shape.times;
     }
+  }
+
+  void add_lds(const AccessShape& shape, const isa::MemoryAccess& memory, double weight, double xcds) {
+    const bool stores = memory.store && !memory.atomic;
+    LevelUse& lds = level(MemoryLevel::Lds);
+    (stores ? lds.written : lds.read) +=
+        shape.lanes / shape.accesses * memory.bytes * weight * shape.times * xcds;
+    s_.lds_bank_cycles += shape.cycles * weight;
+    s_.lds_conflict_cycles += (shape.cycles - shape.least_cycles) * weight;
   }
 
   void finish_time() {
@@ -172,8 +181,9 @@ class Builder {
 
   void finish_pipes() {
     for (size_t p = 0; p < timing::pipe_count; ++p)
-      s_.pipes.push_back(
-          {static_cast<Pipe>(p), pipe_instructions_[p], share(pipe_busy_[p], s_.cycles * simds())});
+      s_.pipes.push_back({.pipe = static_cast<Pipe>(p),
+                          .instructions = pipe_instructions_[p],
+                          .share = share(pipe_busy_[p], s_.cycles * simds())});
     s_.mix.assign(mix_.begin(), mix_.end());
     std::ranges::stable_sort(s_.mix, std::greater{}, &std::pair<std::string_view, double>::second);
     const double device = m_.cus() * simds_per_cu * s_.clock_mhz * 1e6, lanes = 64, fused = 2;
@@ -189,7 +199,7 @@ class Builder {
     const double cus = m_[P::cus_per_xcd], clock = s_.clock_mhz * 1e6, xcds = m_[P::xcds], tera = 1e12;
     for (size_t n = 0; n < memory_level_count; ++n) s_.levels[n].level = static_cast<MemoryLevel>(n);
     level(MemoryLevel::Lds).peak = m_[P::lds_read_rate] * m_.cus() * clock;
-    level(MemoryLevel::Lds).share = share(s_.lds_cycles, s_.cycles * cus);
+    level(MemoryLevel::Lds).share = share(lds_busy_, s_.cycles * cus);
     level(MemoryLevel::L1).peak = m_[P::l1_rate] * m_.cus() * clock;
     level(MemoryLevel::L1).share = share(l1_busy_, s_.cycles * cus);
     level(MemoryLevel::L2).peak = m_[P::l2_read_rate] * xcds * clock;
@@ -213,6 +223,7 @@ class Builder {
       for (size_t n = 0; n < timing::stall_count; ++n) s_.stalled[n] += i.stalled[n];
     }
     s_.waves = ratio(s_.wave_cycles(), s_.cycles * simds());
+    for (PipeUse& p : s_.pipes) p.contended = ratio(contended_[at(p.pipe)], s_.wave_cycles());
   }
 
   double simds() const { return m_[P::cus_per_xcd] * simds_per_cu; }
@@ -223,12 +234,12 @@ class Builder {
   const timing::Machine& m_;
   KernelSummary s_;
   std::map<std::string_view, double> mix_;
-  std::array<double, timing::pipe_count> pipe_busy_{}, pipe_instructions_{}; // of one XCD
+  std::array<double, timing::pipe_count> pipe_busy_{}, pipe_instructions_{}, contended_{}; // of one XCD
   double used_ = 0, matrix_operations_ = 0;
   double started_ = 0; // workgroups, in units of what the dispatcher takes for one of few waves
   double l1_lines_ = 0, l1_misses_ = 0, l2_reads_ = 0, l2_misses_ = 0, mall_hits_ = 0, mall_misses_ = 0;
   double scalar_lines_ = 0, scalar_misses_ = 0, code_lines_ = 0, code_misses_ = 0;
-  double l1_busy_ = 0, l2_busy_ = 0, mall_busy_ = 0, hbm_busy_ = 0;
+  double lds_busy_ = 0, l1_busy_ = 0, l2_busy_ = 0, mall_busy_ = 0, hbm_busy_ = 0;
 };
 
 } // namespace

@@ -19,6 +19,7 @@ struct PipeUse {
   timing::Pipe pipe{};
   double instructions = 0; // of all waves on one XCD
   double share = 0;        // of the cycles of all units of the kind; a unit a SIMD
+  double contended = 0; // of the cycles of waves: in front of its instructions while it was busy (ARBITER_*)
 };
 
 /// From the one nearest to the waves on.
@@ -39,10 +40,10 @@ struct LevelUse {
   double bytes() const { return read + written; }
 };
 
-/// Of loads, stores and atomics of vector memory together, of a wave's access.
+/// Of loads, stores and atomics of vector memory together.
 struct Coalescing {
   double accesses = 0;               // of all waves on one XCD
-  double lines = 0, least_lines = 0; // touched by each, and as few as could hold the bytes
+  double lines = 0, least_lines = 0; // that one touches, and as few as could hold its bytes
   double excess() const { return least_lines > 0 ? lines / least_lines : 1; }
 };
 
@@ -72,8 +73,11 @@ struct KernelSummary {
   double path_to_l1_share = 0;                     // of what L2 can send to compute units
   double scalar_hit_rate = 1, code_hit_rate = 1, tlb_misses = 0;
   Coalescing coalescing;
-  double lds_accesses = 0, lds_conflict_cycles = 0, lds_cycles = 0; // on one XCD
-  double lds_conflict_share() const { return lds_cycles > 0 ? lds_conflict_cycles / lds_cycles : 0; }
+  // On one XCD: cycles that accesses take the banks for, and those of them that other addresses could save.
+  double lds_accesses = 0, lds_bank_cycles = 0, lds_conflict_cycles = 0;
+  double lds_conflict_share() const {
+    return lds_bank_cycles > 0 ? lds_conflict_cycles / lds_bank_cycles : 0;
+  }
 
   // Cycles of waves on one XCD: sums over KernelProfile.
   double busy = 0;

@@ -22,14 +22,16 @@ std::pair<Stall, double> longest_stall(const KernelSummary& s) {
 }
 
 std::string waits_for(Stall stall) {
+  std::string_view what;
   switch (stall) {
-  case Stall::Waitcnt: return "memory or LDS (WAITCNT)";
-  case Stall::AluDependency: return "results of arithmetic (ALU_DEPENDENCY)";
-  case Stall::ArbiterNotWin:
-  case Stall::ArbiterWinExStall: return fmt::format("their turn ({})", name(stall));
-  default: break;
+  case Stall::Waitcnt: what = "memory or LDS"; break;
+  case Stall::AluDependency: what = "results of arithmetic"; break;
+  case Stall::InternalInstruction: what = "s_nop"; break;
+  case Stall::SleepWait: what = "s_sleep"; break;
+  case Stall::OtherWait: what = "room in a wait counter"; break;
+  default: return std::string(name(stall));
   }
-  return std::string(name(stall));
+  return fmt::format("{} ({})", what, name(stall));
 }
 
 // Why there are no more waves.
@@ -50,6 +52,20 @@ Limiter outside(const KernelSummary& s) {
   return {Bound::LaunchFloor, s.outside_share,
           fmt::format("launch floor: {:.0f} % of the time passes before and behind kernels",
                       percent(s.outside_share))};
+}
+
+// ARBITER_*, both together.
+double contended(const KernelSummary& s) {
+  return s.stall_share(Stall::ArbiterNotWin) + s.stall_share(Stall::ArbiterWinExStall);
+}
+
+Limiter of_contention(const KernelSummary& s) {
+  const auto most = std::ranges::max_element(s.pipes, {}, &PipeUse::contended);
+  return {
+      Bound::Contention, contended(s),
+      fmt::format("contention: waves stand {:.0f} % of their time in front of a unit that is busy, most for "
+                  "{}, which works for {:.0f} % of the time: they want it at the same time",
+                  percent(contended(s)), timing::name(most->pipe), percent(most->share))};
 }
 
 bool is_in_compute_unit(Bound unit) {
@@ -87,6 +103,7 @@ std::string_view name(Bound bound) {
   case Bound::Salu: return "SALU issue";
   case Bound::Barrier: return "barrier";
   case Bound::Fetch: return "instruction fetch";
+  case Bound::Contention: return "contention";
   case Bound::Latency: return "latency";
   }
   return "";
@@ -120,6 +137,7 @@ Limiter limiter(const KernelSummary& s) {
   const auto [unit, share] = busiest_unit(s);
   if (share >= busy_enough) return of_unit(s, unit, share);
   const auto [stall, stalled] = longest_stall(s);
+  if (contended(s) >= stalled && contended(s) > 0) return of_contention(s);
   if (stall == Stall::BarrierWait)
     return {Bound::Barrier, stalled,
             fmt::format("barrier: waves stand at barriers for {:.0f} % of their time", percent(stalled))};

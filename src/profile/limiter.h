@@ -8,8 +8,14 @@
 //      SALU) count by the ones that are in use.
 //   3. a barrier, where BARRIER_WAIT is the longest stall.
 //   4. instruction fetch, where NO_INSTRUCTION_AVAILABLE is the longest stall.
-//   5. latency: waves wait for results, and there are too few of them to fill the time. The sentence names
+//   5. contention, where ARBITER_NOT_WIN and ARBITER_WIN_EX_STALL together are more than any other: waves
+//   want
+//      one unit at a time and then another, so none is busy all the time. The sentence names the one they
+//      stand for longest.
+//   6. latency: waves wait for results, and there are too few of them to fill the time. The sentence names
 //      what they wait for, how many there are on a SIMD, and what keeps more away.
+//
+// In 3 to 6 the two ARBITER reasons count as one.
 //
 // 60 %: requests come unevenly, so a memory level that is asked for all it can give is seldom busy for more
 // than 80 to 90 % of a kernel's time, with its start and end; below 60 % more requests in flight do help.
@@ -32,6 +38,7 @@ enum class Bound : uint8_t {
   Salu,
   Barrier,
   Fetch,
+  Contention,
   Latency,
 };
 /// "launch floor", "HBM", "latency", ...

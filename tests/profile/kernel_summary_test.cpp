@@ -63,6 +63,19 @@ TEST(KernelSummary, LdsConflicts) {
   EXPECT_LT(rows.summary().lds_conflict_share(), 0.01);
   EXPECT_GT(columns.summary().lds_conflict_share(), 0.9); // every lane wants the same bank
   EXPECT_NEAR(level(rows.summary(), MemoryLevel::Lds).read, 20 * 256, 1);
+  EXPECT_EQ(level(rows.summary(), MemoryLevel::Lds).written, 0);
+  EXPECT_NEAR(rows.summary().lds_bank_cycles, 20 * 2, 1e-6); // 64 dwords of 32 banks
+}
+
+// Two accesses of one instruction, and two cycles for each, with no conflict.
+TEST(KernelSummary, LdsAccessesInPairs) {
+  const ModelledKernel k("ds_write2_b32 v1, v0, v0 offset0:0 offset1:64\ns_waitcnt lgkmcnt(0)",
+                         {.lds = 8192});
+  const KernelSummary s = k.summary();
+  EXPECT_NEAR(s.lds_accesses, 2, 1e-9);
+  EXPECT_NEAR(level(s, MemoryLevel::Lds).written, 64 * 8, 1e-6);
+  EXPECT_NEAR(s.lds_bank_cycles, 4, 1e-6);
+  EXPECT_NEAR(s.lds_conflict_cycles, 0, 1e-6);
 }
 
 TEST(KernelSummary, MixAndPipes) {

@@ -89,6 +89,17 @@ TEST(Limiter, LatencyNamesWhatIsWaitedForAndWhy) {
   EXPECT_THAT(wide.sentence, HasSubstr("occupancy 1 of 8 (limited by VGPRs)"));
 }
 
+// All waves of a compute unit go through a matrix phase and an LDS phase together.
+TEST(Limiter, ContentionNamesTheUnit) {
+  const std::string body = lines(6, "v_mfma_f32_32x32x8_f16 v[16:31], v[2:3], v[4:5], v[16:31]") +
+                           "s_barrier\n" + lines(2, "ds_read_b32 v#, v40") +
+                           "s_waitcnt lgkmcnt(0)\ns_barrier";
+  const Limiter l = of("v_lshlrev_b32_e32 v40, 6, v0\n" + repeated(200, body),
+                       {.groups = full, .items = 1024, .vgprs = 64, .lds = 65536});
+  EXPECT_EQ(l.bound, Bound::Contention) << l.sentence;
+  EXPECT_THAT(l.sentence, HasSubstr("most for "));
+}
+
 TEST(Limiter, LatencyOfArithmetic) {
   const Limiter l = of(repeated(400, lines(4, "v_mfma_f32_4x4x4_16b_f16 v[16:19], v[2:3], v[4:5], v[16:19]\n"
                                               "v_mov_b32 v2, v16")),
