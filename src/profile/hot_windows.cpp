@@ -41,8 +41,12 @@ std::vector<Index> all_of(const InFlight& f) {
 std::vector<Index> causes(const CodePath& path, Index at) {
   std::vector<Index> list = all_of(awaited_by(path, at));
   const InstructionTime* const t = path.time(at);
-  if (list.empty() && t != nullptr && t->stalled[static_cast<size_t>(Stall::AluDependency)] > 0)
+  const auto stalls = [t](Stall why) { return t != nullptr && t->stalled[static_cast<size_t>(why)] > 0; };
+  if (list.empty() && stalls(Stall::AluDependency))
     for (const Producer& p : producers_of(path, at)) list.push_back(p.at);
+  if (const Index barrier = barrier_before(path, at); barrier != no_index && stalls(Stall::BarrierWait))
+    list.push_back(barrier);
+  std::ranges::sort(list);
   return list;
 }
 

@@ -77,6 +77,12 @@ InFlight awaited_by(const CodePath& path, Index at) {
   return all;
 }
 
+Index barrier_before(const CodePath& path, Index at) {
+  const Index before = path.back_from(at).next();
+  const bool barrier = before != no_index && path.code().instruction(before).issue == IssueClass::Barrier;
+  return barrier ? before : no_index;
+}
+
 std::vector<Producer> producers_of(const CodePath& path, Index at) {
   isa::RegSet wanted;
   for (const isa::RegRange& r : path.code().instruction(at).uses) wanted.insert(r);

@@ -21,6 +21,10 @@ InFlight in_flight_before(const CodePath&, program::Index);
 /// What the s_waitcnt at the entry waits for; of s_endpgm everything. Empty for other instructions.
 InFlight awaited_by(const CodePath&, program::Index);
 
+/// The s_barrier right in front of the entry: a wave that waits at a barrier stands behind it, at its next
+/// instruction. no_index: there is none.
+program::Index barrier_before(const CodePath&, program::Index);
+
 /// The entries that compute what the entry reads, the nearest on the way: each with its register.
 struct Producer {
   program::Index at = program::no_index;

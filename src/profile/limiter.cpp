@@ -42,10 +42,10 @@ std::string waves_phrase(const KernelSummary& s) {
     return fmt::format("and {:.0f} workgroups leave {:.0f} % of the compute units idle", s.workgroups,
                        percent(1 - s.used_cus));
   if (s.waves < few * allowed)
-    return fmt::format("{:.1f} waves a SIMD in the mean where {:.0f} would fit: too few workgroups at a time",
+    return fmt::format("{:.1f} waves a SIMD in the mean where {:.2g} would fit: too few workgroups at a time",
                        s.waves, allowed);
-  if (allowed >= most) return fmt::format("occupancy {:.0f} of 8 does not hide it", allowed);
-  return fmt::format("occupancy {:.0f} of 8 (limited by {})", allowed, fmt::join(s.occupancy.limiters, ", "));
+  if (allowed >= most) return fmt::format("occupancy {:.2g} of 8 does not hide it", allowed);
+  return fmt::format("occupancy {:.2g} of 8 (limited by {})", allowed, fmt::join(s.occupancy.limiters, ", "));
 }
 
 Limiter outside(const KernelSummary& s) {
@@ -59,32 +59,51 @@ double contended(const KernelSummary& s) {
   return s.stall_share(Stall::ArbiterNotWin) + s.stall_share(Stall::ArbiterWinExStall);
 }
 
-Limiter of_contention(const KernelSummary& s) {
-  const auto most = std::ranges::max_element(s.pipes, {}, &PipeUse::contended);
-  return {
-      Bound::Contention, contended(s),
-      fmt::format("contention: waves stand {:.0f} % of their time in front of a unit that is busy, most for "
-                  "{}, which works for {:.0f} % of the time: they want it at the same time",
-                  percent(contended(s)), timing::name(most->pipe), percent(most->share))};
-}
-
 bool is_in_compute_unit(Bound unit) {
   return unit == Bound::L1 || unit == Bound::Lds || unit == Bound::Valu || unit == Bound::Matrix ||
          unit == Bound::Salu;
+}
+
+// Of units inside compute units, by those compute units that have a workgroup.
+double where_in_use(const KernelSummary& s, double share) {
+  return s.used_cus > 0 ? std::min(1.0, share / s.used_cus) : share;
+}
+
+// Where that makes a difference.
+std::string where(const KernelSummary& s) {
+  constexpr double all = 0.99;
+  if (s.used_cus >= all) return "";
+  return fmt::format(
+      " on the {:.0f} % of the compute units that have a workgroup; {:.0f} workgroups are too few "
+      "for all",
+      percent(s.used_cus), s.workgroups);
 }
 
 Limiter of_unit(const KernelSummary& s, Bound unit, double share) {
   const std::string_view what = unit == Bound::Dispatch ? "workgroups start as fast as they can for"
                                 : unit == Bound::Salu   ? "scalar instructions issue for"
                                                         : "it is busy for";
-  std::string sentence = fmt::format("{}: {} {:.0f} % of the time", name(unit), what, percent(share));
-  constexpr double all = 0.99;
-  if (is_in_compute_unit(unit) && s.used_cus < all)
-    sentence +=
-        fmt::format(" on the {:.0f} % of the compute units that have a workgroup; {:.0f} workgroups are "
-                    "too few for all",
-                    percent(s.used_cus), s.workgroups);
-  return {unit, share, std::move(sentence)};
+  return {unit, share,
+          fmt::format("{}: {} {:.0f} % of the time{}", name(unit), what, percent(share),
+                      is_in_compute_unit(unit) ? where(s) : "")};
+}
+
+// The unit behind a pipe: instructions of LDS and vector memory are issued in a moment, what follows takes
+// its time.
+double unit_share(const KernelSummary& s, const PipeUse& p) {
+  const auto level = [&](MemoryLevel l) { return s.levels[static_cast<size_t>(l)].share; };
+  return where_in_use(s, p.pipe == Pipe::Lds    ? level(MemoryLevel::Lds)
+                         : p.pipe == Pipe::Vmem ? std::max(level(MemoryLevel::L1), s.path_to_l1_share)
+                                                : p.share);
+}
+
+Limiter of_contention(const KernelSummary& s) {
+  const auto most = std::ranges::max_element(s.pipes, {}, &PipeUse::contended);
+  return {
+      Bound::Contention, contended(s),
+      fmt::format("contention: waves stand {:.0f} % of their time in front of a unit that is busy, most for "
+                  "{}, though that works for {:.0f} % of the time{}",
+                  percent(contended(s)), timing::name(most->pipe), percent(unit_share(s, *most)), where(s))};
 }
 
 } // namespace
@@ -127,7 +146,7 @@ std::pair<Bound, double> busiest_unit(const KernelSummary& s) {
       {Bound::Dispatch, s.dispatch_share},
   }};
   for (auto& [unit, share] : units)
-    if (is_in_compute_unit(unit) && s.used_cus > 0) share = std::min(1.0, share / s.used_cus);
+    if (is_in_compute_unit(unit)) share = where_in_use(s, share);
   return *std::ranges::max_element(units, {}, &std::pair<Bound, double>::second);
 }
 

@@ -111,6 +111,8 @@ class Writer {
     const InFlight waits = awaited_by(*c_.path, w_.worst);
     for (const auto* list : {&waits.vector, &waits.lds, &waits.scalar})
       if (!list->empty()) text += fmt::format("; waits for {}", named_list(*list, 3));
+    if (const Index barrier = barrier_before(*c_.path, w_.worst); barrier != program::no_index)
+      text += fmt::format("; stands at the barrier {}", code_.id(barrier));
     return text;
   }
 

@@ -117,6 +117,21 @@ TEST(HotWindows, PartOfALongBlock) {
   EXPECT_THAT(windows[0].awaited, ::testing::ElementsAre(k.entry(200)));
 }
 
+// A wave that waits at a barrier stands at the instruction behind it.
+TEST(HotWindows, HoldsTheBarrierThatIsWaitedAt) {
+  ReadKernel k(lines(200, "v_mov_b32 v2, v0") + "s_barrier\nv_mov_b32 v3, v0\n" +
+               lines(200, "v_mov_b32 v2, v0"));
+  k.set(201, {.address = 0, .issues = 10, .busy = 40, .stalled = {0, 0, 0, 0, 5000}});
+  k.read_profile();
+  const timing::Machine machine = timing::MachineModel::find("mi300x")->nominal();
+  const std::vector<HotWindow> windows =
+      hot_windows(*k.path, k.profile, machine, {.most_instructions = 4, .waves_per_simd = 1});
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_TRUE(holds(windows[0], k.entry(200)));
+  EXPECT_TRUE(holds(windows[0], k.entry(201)));
+  EXPECT_EQ(windows[0].barriers, 1U);
+}
+
 // The load stands in the block before.
 TEST(HotWindows, GrowsToWhatIsWaitedFor) {
   ReadKernel k(

@@ -38,6 +38,14 @@ TEST(Limiter, Valu) {
   EXPECT_EQ(l.bound, Bound::Valu) << l.sentence;
 }
 
+// Few workgroups: the compute units that have one are busy all the same.
+TEST(Limiter, UnitsOfComputeUnitsInUse) {
+  const Limiter l = of(repeated(2000, lines(8, "v_fma_f32 v2, v2, v1, v1")), {.groups = 16, .items = 1024});
+  EXPECT_EQ(l.bound, Bound::Valu) << l.sentence;
+  EXPECT_GT(l.share, 0.6);
+  EXPECT_THAT(l.sentence, HasSubstr("16 workgroups are too few"));
+}
+
 TEST(Limiter, SaluIssue) {
   const Limiter l = of(repeated(300, lines(16, "s_add_u32 s30, s30, 1")), {.groups = 2 * full, .items = 512});
   EXPECT_EQ(l.bound, Bound::Salu) << l.sentence;
