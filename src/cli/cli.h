@@ -42,6 +42,7 @@ void add_bench(Context&);
 void add_time(Context&);
 void add_conformance(Context&);
 void add_infer(Context&);
+void add_profile(Context&);
 void add_run(Context&);
 void add_verify(Context&);
 void add_completions(Context&);

@@ -42,6 +42,25 @@ class Cutter {
     return result;
   }
 
+  void complete(Window& w) const {
+    w.first = program_.entries[w.begin].id;
+    w.last = program_.entries[w.end - 1].id;
+    const auto& blocks = cfg_.blocks();
+    w.live_in = live_before(w.begin);
+    for (uint32_t b = cfg_.block_of(w.begin); b < blocks.size() && blocks[b].begin < w.end; ++b) {
+      const auto outside = [&](uint32_t o) { return blocks[o].end <= w.begin || blocks[o].end > w.end; };
+      if (blocks[b].begin >= w.begin && std::ranges::any_of(blocks[b].predecessors, outside))
+        w.live_in |= live_before(blocks[b].begin);
+      if (blocks[b].end > w.end) {
+        w.live_out |= live_before(w.end);
+        continue;
+      }
+      w.live_out |= exits_[b];
+      for (const uint32_t s : blocks[b].successors)
+        if (blocks[s].begin < w.begin || blocks[s].begin >= w.end) w.live_out |= live_before(blocks[s].begin);
+    }
+  }
+
  private:
   struct Extent {
     uint32_t first_block = no_index, last_block = 0;
@@ -131,25 +150,6 @@ class Cutter {
     return live_[b][i - cfg_.blocks()[b].begin];
   }
 
-  void complete(Window& w) const {
-    w.first = program_.entries[w.begin].id;
-    w.last = program_.entries[w.end - 1].id;
-    const auto& blocks = cfg_.blocks();
-    w.live_in = live_before(w.begin);
-    for (uint32_t b = cfg_.block_of(w.begin); b < blocks.size() && blocks[b].begin < w.end; ++b) {
-      const auto outside = [&](uint32_t o) { return blocks[o].end <= w.begin || blocks[o].end > w.end; };
-      if (blocks[b].begin >= w.begin && std::ranges::any_of(blocks[b].predecessors, outside))
-        w.live_in |= live_before(blocks[b].begin);
-      if (blocks[b].end > w.end) {
-        w.live_out |= live_before(w.end);
-        continue;
-      }
-      w.live_out |= exits_[b];
-      for (const uint32_t s : blocks[b].successors)
-        if (blocks[s].begin < w.begin || blocks[s].begin >= w.end) w.live_out |= live_before(blocks[s].begin);
-    }
-  }
-
   const Program& program_;
   const Cfg& cfg_;
   Index limit_;
@@ -163,6 +163,15 @@ class Cutter {
 std::vector<Window> windows(const Program& program, const Function&, const Cfg& cfg, const Liveness& liveness,
                             size_t limit) {
   return Cutter(program, cfg, liveness, limit).cut();
+}
+
+Window window_of(const Program& program, const Cfg& cfg, const Liveness& liveness, Index begin, Index end) {
+  Window window;
+  window.begin = begin, window.end = end;
+  for (uint32_t b = cfg.block_of(begin); b < cfg.blocks().size() && cfg.blocks()[b].begin < end; ++b)
+    window.loop_depth = std::max(window.loop_depth, cfg.blocks()[b].loop_depth);
+  Cutter(program, cfg, liveness, 1).complete(window);
+  return window;
 }
 
 std::string listing(const Program& program, Index begin, Index end, isa::Codec& codec) {

@@ -23,6 +23,9 @@ struct Window {
 /// barriers and waits. A window lies wholly inside or wholly outside each loop that is too long for one.
 std::vector<Window> windows(const Program&, const Function&, const Cfg&, const Liveness&, size_t limit = 200);
 
+/// The range [begin, end) of a function as a window: its ids, depth and live registers.
+Window window_of(const Program&, const Cfg&, const Liveness&, Index begin, Index end);
+
 /// The listing of a window: a line an instruction, "id: text", labels on lines of their own.
 std::string listing(const Program&, Index begin, Index end, isa::Codec&);
 

@@ -22,9 +22,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::vector<std::string> verbs = {"inspect",   "extract", "embed",  "recover",    "rebuild",
-                                        "roundtrip", "abidiff", "diff",   "check",      "conformance",
-                                        "infer",     "run",     "verify", "completions"};
+const std::vector<std::string> verbs = {"inspect",   "extract", "embed",  "recover", "rebuild",
+                                        "roundtrip", "abidiff", "diff",   "check",   "conformance",
+                                        "infer",     "run",     "verify", "profile", "completions"};
 
 // A launch of saxpy, in `folder`.
 std::string launch_file(const TemporaryFolder& folder) {
@@ -84,6 +84,8 @@ std::vector<std::vector<std::string>> readers(const std::string& input, const Te
           {"run", input, "--list-unimplemented"},
           {"run", good, "--launch", input},
           {"run", input, "--launch", launch_file(folder), "--save-capture", out},
+          {"profile", input, "--launch", launch_file(folder)},
+          {"profile", good, "--launch", input},
           {"verify", input, good, "--launch", launch_file(folder)},
           {"verify", good, input, "--launch", launch_file(folder)},
           {"verify", good, good, "--launch", input},

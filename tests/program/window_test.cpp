@@ -145,6 +145,12 @@ TEST(Windows, PartitionTheReachableCode) {
       EXPECT_EQ(a.program.entries[w.begin].id, w.first);
       EXPECT_EQ(a.program.entries[w.end - 1].id, w.last);
       check_live_sets(a, w, from);
+      const Index begin = w.begin + static_cast<Index>(random.below(w.end - w.begin));
+      const Index end = begin + 1 + static_cast<Index>(random.below(w.end - begin));
+      const Window part = window_of(a.program, a.cfg, a.liveness, begin, end);
+      EXPECT_EQ(part.first, a.program.entries[begin].id);
+      EXPECT_EQ(part.last, a.program.entries[end - 1].id);
+      check_live_sets(a, part, from);
       for (Index i = w.begin; i < w.end; ++i) ++covered[i];
     }
     for (Index i = 0; i < covered.size(); ++i)

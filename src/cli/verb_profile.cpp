@@ -1,0 +1,169 @@
+#include "base/progress.h"
+#include "cli/cli.h"
+#include "cli/load.h"
+#include "oracle/launch_time.h"
+#include "profile/kernel_report.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace asmevo::cli {
+
+namespace {
+
+struct Options {
+  std::string file, launch, shape, target, kernel, model;
+  uint64_t seed = 0, effort = timing::TraceOptions().effort;
+  unsigned threads = 0;
+  size_t windows = profile::HotWindowOptions().windows, window_lines = 60;
+  bool listing = false;
+};
+
+// The model of the largest card that has such a GPU.
+std::string default_model(const isa::Target& target) {
+  switch (target.gfx) {
+  case isa::Gfx::gfx90a: return "mi250x";
+  case isa::Gfx::gfx942: return "mi300x";
+  case isa::Gfx::gfx950: return "mi355x";
+  }
+  return "";
+}
+
+Result<timing::MachineModel> find_model(const Options& options, const isa::Target& target) {
+  ASMEVO_TRY(timing::MachineModel model,
+             timing::MachineModel::find(options.model.empty() ? default_model(target) : options.model));
+  if (model.target().gfx != target.gfx)
+    return bad_input("--model {}: it is a {}, and {} is for {}", model.name(), model.target().name(),
+                     options.file, target.name());
+  return model;
+}
+
+bool launches(const std::vector<oracle::StepSpec>& steps, const std::string& kernel) {
+  return std::ranges::any_of(
+      steps, [&](const oracle::StepSpec& s) { return s.kernel == kernel || launches(s.steps, kernel); });
+}
+
+// A kernel, its profile, and what was modelled along with it.
+struct Modelled {
+  oracle::LaunchTraces traces;
+  oracle::LaunchTime time;
+  profile::KernelProfile profile;
+};
+
+// --kernel chooses among the kernels that the launch file launches. One that it does not launch, another
+// variant most often, is launched in their place.
+Result<Modelled> model_launches(const Options& options, const Loaded& loaded,
+                                const timing::MachineModel& model) {
+  ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options.launch));
+  oracle::LaunchTraceOptions tracing;
+  if (!options.kernel.empty() && !launches(spec.steps, options.kernel)) tracing.kernel = options.kernel;
+  ASMEVO_TRY(const oracle::LaunchPlan plan,
+             oracle::LaunchPlan::make(std::move(spec), options.shape, options.seed));
+  tracing.trace.effort = options.effort, tracing.trace.threads = options.threads;
+  std::unique_ptr<Progress> progress;
+  tracing.progress = [&](uint64_t, uint64_t all) {
+    if (!progress) progress = std::make_unique<Progress>("launches", all);
+    progress->step();
+  };
+  const timing::Machine machine = model.nominal();
+  const std::shared_ptr<const codeobject::CodeObject> object(&loaded.original.object, [](const auto*) {});
+  Modelled m;
+  ASMEVO_TRY(m.traces, oracle::trace_launches(plan, object, machine, tracing));
+  m.time = oracle::launch_time(m.traces, machine);
+  const std::string kernel =
+      options.kernel.empty() ? profile::longest_kernel(m.traces, m.time) : options.kernel;
+  m.profile = profile::modelled_profile(m.traces, m.time, kernel, model.name());
+  if (m.profile.instructions.empty()) return bad_input("{}: nothing is launched", options.launch);
+  return m;
+}
+
+profile::WindowContext context_of(const Modelled& m, const Loaded& loaded, const profile::CodePath& path,
+                                  const profile::RegisterPressure& pressure) {
+  profile::WindowContext context{
+      .path = &path, .profile = &m.profile, .pressure = &pressure, .codec = loaded.codec};
+  const auto launch = std::ranges::find(m.traces.launches, m.profile.kernel, &oracle::TracedLaunch::kernel);
+  if (launch == m.traces.launches.end()) return context;
+  const auto& w = launch->shape.workgroup;
+  context.workgroup_size = uint64_t{w[0]} * w[1] * w[2];
+  context.dynamic_lds = launch->shape.dynamic_lds;
+  context.occupancy = launch->trace.occupancy;
+  return context;
+}
+
+profile::KernelReport report_on(const Options& options, const Modelled& m,
+                                const profile::WindowContext& context, const timing::Machine& machine) {
+  profile::KernelReport report;
+  report.context = &context;
+  report.summary = profile::kernel_summary(m.traces, m.time, m.profile, machine);
+  report.loops = profile::loop_bounds(*context.path, machine);
+  report.windows = profile::hot_windows(*context.path, m.profile, machine,
+                                        {.windows = options.windows,
+                                         .waves_per_simd = report.summary->waves,
+                                         .busiest_unit = profile::busiest_unit(*report.summary).second});
+  return report;
+}
+
+// A profile that comes from elsewhere (--import) will take the place of model_launches() here; what follows
+// needs a KernelProfile only, and leaves out the summary.
+Result<Answer> run(const Options& options, bool json) {
+  if (options.launch.empty()) return bad_input("profile: --launch is required");
+  Codecs codecs;
+  ASMEVO_TRY(const Loaded loaded, load_program(options.file, options.target, codecs));
+  ASMEVO_TRY(const timing::MachineModel model, find_model(options, loaded.original.object.target()));
+  ASMEVO_TRY(const Modelled modelled, model_launches(options, loaded, model));
+
+  ASMEVO_TRY(const auto code, profile::KernelCode::open(loaded.original, modelled.profile.kernel));
+  const profile::CodePath path(*code, modelled.profile);
+  const profile::RegisterPressure pressure = profile::register_pressure(*code);
+  const profile::WindowContext context = context_of(modelled, loaded, path, pressure);
+  if (options.listing) {
+    if (json)
+      print_json(profile::annotated_listing_json(context));
+    else
+      fmt::print("{}", profile::annotated_listing(context));
+    return Answer::Yes;
+  }
+  const profile::KernelReport report = report_on(options, modelled, context, model.nominal());
+  if (json)
+    print_json(profile::report_json(report));
+  else
+    fmt::print("{}", profile::report_text(report, options.window_lines));
+  return Answer::Yes;
+}
+
+} // namespace
+
+void add_profile(Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(context, "profile", "where a kernel's time goes, and where to edit it",
+                            "asmevo profile kernel.co --launch launch.toml --windows 1");
+  verb->add_option("K0", options->file, "code object, or a file that holds one")->required();
+  verb->add_option("--launch", options->launch, "launch file (docs/launch-spec.md)")->type_name("FILE");
+  verb->add_option("--shape", options->shape, "set of sizes in the launch file")->type_name("NAME");
+  verb->add_option("--target", options->target, "the object for this target id, where the file holds several")
+      ->type_name("ID");
+  verb->add_option(
+          "--kernel", options->kernel,
+          "kernel to look at (default: the one that takes longest); one that the launch file does not "
+          "launch is launched in place of its own")
+      ->type_name("NAME");
+  verb->add_option("--model", options->model,
+                   "machine model: a name, or a file (default: mi300x, mi250x or mi355x, by the target)")
+      ->type_name("MODEL");
+  verb->add_option("--timing-effort", options->effort, "instructions to simulate, about")
+      ->check(CLI::Range(uint64_t{1000}, uint64_t{1} << 40))
+      ->capture_default_str();
+  verb->add_option("--windows", options->windows, "hot windows to show")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  verb->add_option("--window-lines", options->window_lines, "lines of a window, at most; no fewer than 24")
+      ->check(CLI::Range(24, 100'000))
+      ->capture_default_str();
+  verb->add_flag("--listing", options->listing, "the instructions instead, each with its issues and stalls");
+  verb->add_option("--seed", options->seed, "mixed into the seeds of random buffers")->capture_default_str();
+  verb->add_option("--threads", options->threads, "threads; 0: one a core")->capture_default_str();
+  verb->callback(
+      [&context, options] { context.action = [&context, options] { return run(*options, context.json); }; });
+}
+
+} // namespace asmevo::cli

@@ -1,0 +1,52 @@
+#include "profile/code_path.h"
+
+#include <algorithm>
+
+namespace asmevo::profile {
+
+using program::Block;
+using program::Index;
+using program::no_index;
+
+CodePath::CodePath(const KernelCode& code, const KernelProfile& profile) : code_(code), profile_(profile) {
+  const bool counted =
+      std::ranges::any_of(profile.instructions, [](const InstructionTime& i) { return i.issues > 0; });
+  for (const Block& block : code.cfg().blocks()) {
+    double weight = 0;
+    for (Index i = block.begin; i < block.end; ++i)
+      if (const InstructionTime* const t = time(i))
+        weight = counted ? std::max(weight, t->issues) : weight + t->total();
+    weights_.push_back(weight);
+  }
+}
+
+CodePath::Walk::Walk(const CodePath& path, Index from, bool back)
+    : path_(path), at_(from), back_(back), visits_(path.code().cfg().blocks().size(), 0) {}
+
+Index CodePath::Walk::next() {
+  if (at_ == no_index) return no_index;
+  const uint32_t number = path_.code().cfg().block_of(at_);
+  const Block& block = path_.code().cfg().blocks()[number];
+  if (back_)
+    at_ = at_ > block.begin ? at_ - 1 : across(number);
+  else
+    at_ = at_ + 1 < block.end ? at_ + 1 : across(number);
+  return at_;
+}
+
+Index CodePath::Walk::across(uint32_t number) {
+  constexpr uint8_t most = 2;
+  const auto& blocks = path_.code().cfg().blocks();
+  const uint32_t neighbour = back_ ? number - 1 : number + 1;
+  uint32_t best = no_index;
+  for (const uint32_t b : back_ ? blocks[number].predecessors : blocks[number].successors) {
+    if (!blocks[b].reachable || visits_[b] >= most) continue;
+    const double gain = best == no_index ? 1 : path_.weight(b) - path_.weight(best);
+    if (gain > 0 || (gain == 0 && b == neighbour)) best = b;
+  }
+  if (best == no_index) return no_index;
+  ++visits_[best];
+  return back_ ? blocks[best].end - 1 : blocks[best].begin;
+}
+
+} // namespace asmevo::profile

@@ -1,0 +1,121 @@
+// `asmevo profile` as a user meets it.
+#include "base/files.h"
+#include "cli/program_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace asmevo::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string saxpy = R"toml([sizes]
+n = 100000
+[shapes.tiny]
+n = 70
+[[buffer]]
+name = "x"
+dtype = "f32"
+shape = ["n"]
+role = "in"
+init = "sequence"
+[[buffer]]
+name = "y"
+dtype = "f32"
+shape = ["n"]
+role = "inout"
+init = "ones"
+[[arg]]
+dtype = "f32"
+value = 2
+[[arg]]
+buffer = "x"
+[[arg]]
+buffer = "y"
+[[arg]]
+dtype = "u32"
+value = "n"
+[[step]]
+kernel = "saxpy"
+grid = ["ceil_div(n, 256)"]
+workgroup = 256
+)toml";
+
+Ran profiled(const std::vector<std::string>& more, const std::string& target = "gfx942",
+             const std::string& launch = saxpy) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "launch.toml").string();
+  EXPECT_TRUE(write_file(path, launch));
+  std::vector<std::string> arguments = {"profile", sample("saxpy", target).string(), "--launch", path};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_asmevo(arguments);
+}
+
+TEST(ProfileVerb, SaysWhereTimeGoes) {
+  const Ran ran = profiled({});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(StartsWith("saxpy: "), HasSubstr("modelled (mi300x)"), HasSubstr("\nlimiter: "),
+                             HasSubstr("\nwindow 1: "), Not(HasSubstr("measured"))));
+  EXPECT_THAT(ran.err, IsEmpty());
+}
+
+TEST(ProfileVerb, ModelFollowsTheTarget) {
+  for (const auto& [target, model] :
+       {std::pair("gfx90a", "mi250x"), {"gfx942", "mi300x"}, {"gfx950", "mi355x"}}) {
+    const Ran ran = profiled({"--json"}, target);
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(nlohmann::json::parse(ran.out)["source"], "modelled (" + std::string(model) + ")");
+  }
+  EXPECT_THAT(profiled({"--model", "mi300a"}).out, HasSubstr("modelled (mi300a)"));
+}
+
+TEST(ProfileVerb, RepeatsExactly) {
+  const Ran one = profiled({"--json", "--threads", "1"}), two = profiled({"--json", "--threads", "2"});
+  EXPECT_EQ(one.out, two.out);
+  EXPECT_FALSE(one.out.empty());
+}
+
+TEST(ProfileVerb, OptionsDoWhatTheySay) {
+  EXPECT_THAT(profiled({"--windows", "0"}).out, Not(HasSubstr("window 1")));
+  const nlohmann::json tiny = nlohmann::json::parse(profiled({"--json", "--shape", "tiny"}).out);
+  EXPECT_EQ(tiny["summary"]["workgroups"], 1);
+  const nlohmann::json all = nlohmann::json::parse(profiled({"--json"}).out);
+  EXPECT_EQ(all["summary"]["workgroups"], 391);
+}
+
+TEST(ProfileVerb, Listing) {
+  const Ran ran = profiled({"--listing"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("saxpy ("), HasSubstr("modelled (mi300x)"), HasSubstr("0: "),
+                             HasSubstr(" issues, "), HasSubstr("WAITCNT"), HasSubstr("s_endpgm")));
+  const nlohmann::json json = nlohmann::json::parse(profiled({"--listing", "--json"}).out);
+  EXPECT_EQ(json["function"], "saxpy");
+  EXPECT_TRUE(json["instructions"][0].contains("issues"));
+}
+
+// One that the file does not launch is launched in place of its own.
+TEST(ProfileVerb, ChoosesTheKernel) {
+  EXPECT_THAT(profiled({"--kernel", "saxpy"}).out, StartsWith("saxpy: "));
+  const Ran other = profiled({"--kernel", "nobody"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("nobody"));
+}
+
+TEST(ProfileVerb, MistakesAreNamed) {
+  const Ran model = profiled({"--model", "mi250x"});
+  EXPECT_EQ(model.exit_code, 2);
+  EXPECT_THAT(model.err, AllOf(HasSubstr("--model mi250x"), HasSubstr("gfx942")));
+  EXPECT_EQ(profiled({"--model", "mi999"}).exit_code, 2);
+  const Ran none = run_asmevo({"profile", sample("saxpy", "gfx942").string()});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--launch"));
+}
+
+} // namespace
+} // namespace asmevo::testing
