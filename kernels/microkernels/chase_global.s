@@ -9,7 +9,7 @@ kernel chase
   v_mov_b32_e32 v2, 0                    // all lanes at one address
   v_mov_b32_e32 v1, v0
   repeat
-    .rept 8
+    .rept 64
     global_load_dword v2, v2, s[4:5]
     s_waitcnt vmcnt(0)
     .endr
