@@ -384,6 +384,15 @@ class Simulation {
   SimulationResult result_;
 };
 
+// Latencies of a machine are those of a pointer chase: from one load to the next that needs it, and the wait
+// between them, which has a turn of its own here, is part of that.
+Machine without_waits(Machine m) {
+  for (const P p :
+       {P::scalar_latency, P::lds_latency, P::l1_latency, P::l2_latency, P::mall_latency, P::hbm_latency})
+    m[p] = std::max(0.0, m[p] - turn);
+  return m;
+}
+
 } // namespace
 
 double OpTime::stalls() const {
@@ -400,7 +409,8 @@ OpTime& OpTime::operator+=(const OpTime& o) {
 SimulationResult simulate(const TimedCode& code, const Machine& machine, const isa::Target& target,
                           std::span<const WorkgroupTrace* const> workgroups,
                           const SimulationOptions& options) {
-  return Simulation(code, machine, target, workgroups, options).run();
+  const Machine inside = without_waits(machine);
+  return Simulation(code, inside, target, workgroups, options).run();
 }
 
 } // namespace asmevo::timing
