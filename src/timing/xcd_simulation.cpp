@@ -162,14 +162,23 @@ class Simulation {
 
   // --- events
 
+  // Of SIMDs that want a shared unit in the same cycle none is always first: whose turn it is changes with
+  // the cycle, as good as by chance.
+  static constexpr unsigned id_bits = 24;
+  static uint32_t turn_of(size_t simd, double at) {
+    const uint64_t mixed = static_cast<uint64_t>(at) * 0x9e3779b97f4a7c15U >> 62;
+    return static_cast<uint32_t>((simd + mixed) % simds_per_cu);
+  }
+
   void wake(size_t simd, double at) {
     if (at >= simds_[simd].wake) return;
     simds_[simd].wake = at;
-    events_.emplace(at, static_cast<uint32_t>(simd));
+    events_.emplace(at, turn_of(simd, at) << id_bits | static_cast<uint32_t>(simd));
   }
 
   void take_event() {
-    const auto [at, id] = events_.top();
+    const double at = events_.top().first;
+    const uint32_t id = events_.top().second & ((1U << id_bits) - 1);
     events_.pop();
     Simd& simd = simds_[id];
     if (simd.wake != at) return; // woken earlier
