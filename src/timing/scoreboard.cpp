@@ -22,7 +22,8 @@ bool is_scalar_memory(const Instruction& i) {
 
 const isa::RegRange* accumulator(const Instruction& i) {
   if (i.matrix == isa::MatrixKind::None) return nullptr;
-  const isa::Operand* const o = i.find(isa::Role::Src2);
+  const bool sparse = i.base_mnemonic.starts_with("v_smfmac"); // adds to its result; Src2 is an index
+  const isa::Operand* const o = i.find(sparse ? isa::Role::Vdst : isa::Role::Src2);
   return o != nullptr && o->kind == isa::Operand::Kind::Register ? &o->reg : nullptr;
 }
 
