@@ -1,4 +1,4 @@
-// LDS bank conflicts: four waves read dwords, pairs or fours of them; lane i at i times `extra` bytes.
+// LDS bank conflicts: eight waves read dwords, pairs or fours of them; lane i at i times `extra` bytes.
 //
 // b32, b64, b128: by the stride of the shape, of which b64 needs even and b128 multiples of four dwords. b128_far and
 // b128_near need no stride: which lanes go at once in a ds_read_b128 decides which of them is slow. In both each four
@@ -108,4 +108,4 @@ kernel b128_near
   finish
 end_kernel b128_near
 
-kernels 256, b32, 40, 10240, b64, 40, 10240, b128, 40, 10240, b128_far, 40, 10240, b128_near, 40, 10240
+kernels 512, b32, 40, 11264, b64, 40, 11264, b128, 40, 11264, b128_far, 40, 11264, b128_near, 40, 11264

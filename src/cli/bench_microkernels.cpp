@@ -4,6 +4,9 @@
 #include "oracle/matrix_figures.h"
 #include "oracle/modelled_figures.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace asmevo::cli {
 
 namespace {
@@ -38,9 +41,11 @@ std::string published(const oracle::PublishedFigure& f) {
 void print_figures(const std::vector<ModelledFigure>& rows) {
   constexpr std::string_view layout = "{:<7} {:<58} {:>8} {:>22} {:<12} {:>8}  {:<8} {}\n";
   fmt::print(layout, "machine", "figure", "modelled", "published", "unit", "apart", "sources", "");
+  constexpr double rounding = 0.01;
   size_t agree = 0, off = 0, disagree = 0, outside = 0;
   for (const ModelledFigure& r : rows) {
-    const bool is_outside = r.figure.published && !r.figure.sources_agree() && *r.deviation() != 0;
+    const bool is_outside =
+        r.figure.published && !r.figure.sources_agree() && std::abs(*r.deviation()) > rounding;
     agree += r.figure.sources_agree(), off += r.is_off();
     disagree += r.figure.published && !r.figure.sources_agree(), outside += is_outside;
     fmt::print(layout, r.figure.machine, printable(r.figure.measures, 58), fmt::format("{:.5g}", r.modelled),
