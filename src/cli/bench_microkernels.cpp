@@ -39,7 +39,7 @@ std::string published(const oracle::PublishedFigure& f) {
 }
 
 void print_figures(const std::vector<ModelledFigure>& rows) {
-  constexpr std::string_view layout = "{:<7} {:<58} {:>8} {:>22} {:<12} {:>8}  {:<8} {}\n";
+  constexpr std::string_view layout = "{:<7} {:<66} {:>8} {:>22} {:<12} {:>8}  {:<8} {}\n";
   fmt::print(layout, "machine", "figure", "modelled", "published", "unit", "apart", "sources", "");
   constexpr double rounding = 0.01;
   size_t agree = 0, off = 0, disagree = 0, outside = 0;
@@ -48,7 +48,7 @@ void print_figures(const std::vector<ModelledFigure>& rows) {
         r.figure.published && !r.figure.sources_agree() && std::abs(*r.deviation()) > rounding;
     agree += r.figure.sources_agree(), off += r.is_off();
     disagree += r.figure.published && !r.figure.sources_agree(), outside += is_outside;
-    fmt::print(layout, r.figure.machine, printable(r.figure.measures, 58), fmt::format("{:.5g}", r.modelled),
+    fmt::print(layout, r.figure.machine, printable(r.figure.measures, 66), fmt::format("{:.5g}", r.modelled),
                published(r.figure), name(r.figure.unit), percent(r.deviation()), agreement(r.figure),
                r.is_off()   ? "off"
                : is_outside ? "outside"

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -15,7 +16,7 @@ const std::filesystem::path suite = std::string(ASMEVO_SOURCE_DIR) + "/kernels/m
 std::vector<PublishedFigure> figures() {
   auto read = read_figures(suite / "figures.csv");
   EXPECT_TRUE(read) << read.error().message;
-  return read.value_or({});
+  return read.value_or(std::vector<PublishedFigure>{});
 }
 
 std::vector<std::string> machines_with_figures() {
