@@ -6,14 +6,16 @@
 .include "gfx942_kernels.inc"
 
 kernel chase
-  v_mov_b32_e32 v2, 0                    // all lanes at one address
+  v_mov_b32_e32 v2, 0
   v_mov_b32_e32 v1, v0
+  s_mov_b64 exec, 1                      // one lane
   repeat
-    .rept 8
+    .rept 64
     global_load_dword v2, v2, s[4:5]
     s_waitcnt vmcnt(0)
     .endr
   until_done
+  s_mov_b64 exec, -1
   store_value v2
 end_kernel chase
 

@@ -20,7 +20,7 @@ kernel chase
   s_waitcnt lgkmcnt(0)
   v_mov_b32_e32 v2, 0                    // all lanes at one address
   repeat
-    .rept 8
+    .rept 64
     ds_read_b32 v2, v2
     s_waitcnt lgkmcnt(0)
     .endr

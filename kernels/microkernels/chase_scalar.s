@@ -8,7 +8,7 @@ kernel chase
   s_mov_b32 s12, 0
   v_mov_b32_e32 v1, v0
   repeat
-    .rept 8
+    .rept 64
     s_load_dword s12, s[4:5], s12
     s_waitcnt lgkmcnt(0)
     .endr

@@ -1,4 +1,4 @@
-// LDS bank conflicts: four waves read dwords, pairs or fours of them; lane i at i times `extra` bytes.
+// LDS bank conflicts: eight waves read dwords, pairs or fours of them; lane i at i times `extra` bytes.
 //
 // b32, b64, b128: by the stride of the shape, of which b64 needs even and b128 multiples of four dwords. b128_far and
 // b128_near need no stride: which lanes go at once in a ds_read_b128 decides which of them is slow. In both each four
@@ -38,8 +38,8 @@
 .endm
 
 .macro finish
-    s_waitcnt lgkmcnt(0)
   until_done
+  s_waitcnt lgkmcnt(0)
   v_add_u32_e32 v3, v4, v8
   store_value v3
 .endm
@@ -48,8 +48,10 @@ kernel b32
   fill
   by_stride
   repeat
+    .rept 4
     .irp n, 4, 5, 6, 7, 8, 9, 10, 11
     ds_read_b32 v\n, v2
+    .endr
     .endr
   finish
 end_kernel b32
@@ -58,8 +60,10 @@ kernel b64
   fill
   by_stride
   repeat
+    .rept 4
     .irp n, 4, 6, 8, 10, 12, 14, 16, 18
     ds_read_b64 v[\n:\n+1], v2
+    .endr
     .endr
   finish
 end_kernel b64
@@ -68,8 +72,10 @@ kernel b128
   fill
   by_stride
   repeat
+    .rept 4
     .irp n, 4, 8, 12, 16, 20, 24, 28, 32
     ds_read_b128 v[\n:\n+3], v2
+    .endr
     .endr
   finish
 end_kernel b128
@@ -79,8 +85,10 @@ kernel b128_far
   v_bfe_u32 v4, v0, 4, 1
   by_half
   repeat
+    .rept 4
     .irp n, 4, 8, 12, 16, 20, 24, 28, 32
     ds_read_b128 v[\n:\n+3], v2
+    .endr
     .endr
   finish
 end_kernel b128_far
@@ -92,10 +100,12 @@ kernel b128_near
   v_xor_b32_e32 v4, v4, v5
   by_half
   repeat
+    .rept 4
     .irp n, 4, 8, 12, 16, 20, 24, 28, 32
     ds_read_b128 v[\n:\n+3], v2
+    .endr
     .endr
   finish
 end_kernel b128_near
 
-kernels 256, b32, 40, 10240, b64, 40, 10240, b128, 40, 10240, b128_far, 40, 10240, b128_near, 40, 10240
+kernels 512, b32, 40, 11264, b64, 40, 11264, b128, 40, 11264, b128_far, 40, 11264, b128_near, 40, 11264

@@ -1,9 +1,10 @@
 // Bandwidth of the whole chip: all workgroups together walk through a buffer, 16 bytes a work-item and step, and do
 // so `count` times.
 //
-// A pass is `iterations` pieces of 4 KB a workgroup, all resident at once. Two pieces are too much for L1 and stay in
-// L2 (2.5 MB a die), eight pieces stay in the Infinity Cache, and 64 or 128 passed once come from HBM. Two runs of
-// different length, so that neither the launch nor the first, cold round counts.
+// A pass is `iterations` pieces of 4 KB a workgroup, all resident at once. Two or three pieces are too much for L1 and
+// stay in L2 (up to 3.7 MB a die). The Infinity Cache holds 16 and 24 pieces; each is passed once a launch, lest a
+// workgroup that is ahead finds its own in L2. 64 or 128 passed once come from HBM. Two runs of different length, so
+// that neither the launch nor the first, cold round counts.
 .include "gfx942_kernels.inc"
 
 .macro begin

@@ -1,4 +1,4 @@
-// Latencies of the vector unit: one dependent chain of each instruction, one wave a SIMD of one compute unit, 64
+// Latencies of the vector unit: one dependent chain of each instruction, one wave a SIMD of one compute unit, 512
 // instructions a step.
 //
 // Two runs of different length, so that neither the launch nor the first, cold round counts.
@@ -22,7 +22,7 @@
 kernel add_f32
   begin
   repeat
-    .rept 64
+    .rept 512
     v_add_f32_e32 v8, v2, v8
     .endr
   finish
@@ -31,7 +31,7 @@ end_kernel add_f32
 kernel fma_f32
   begin
   repeat
-    .rept 64
+    .rept 512
     v_fma_f32 v8, v8, v2, v4
     .endr
   finish
@@ -40,7 +40,7 @@ end_kernel fma_f32
 kernel pk_fma_f32
   begin
   repeat
-    .rept 64
+    .rept 512
     v_pk_fma_f32 v[8:9], v[8:9], v[2:3], v[4:5]
     .endr
   finish
@@ -49,7 +49,7 @@ end_kernel pk_fma_f32
 kernel pk_fma_f16
   begin
   repeat
-    .rept 64
+    .rept 512
     v_pk_fma_f16 v8, v8, v2, v4
     .endr
   finish
@@ -58,7 +58,7 @@ end_kernel pk_fma_f16
 kernel fma_f64
   begin
   repeat
-    .rept 64
+    .rept 512
     v_fma_f64 v[8:9], v[8:9], v[2:3], v[4:5]
     .endr
   finish
@@ -67,7 +67,7 @@ end_kernel fma_f64
 kernel exp_f32
   begin
   repeat
-    .rept 64
+    .rept 512
     v_exp_f32_e32 v8, v8
     .endr
   finish
@@ -76,7 +76,7 @@ end_kernel exp_f32
 kernel rcp_f32
   begin
   repeat
-    .rept 64
+    .rept 512
     v_rcp_f32_e32 v8, v8
     .endr
   finish
@@ -85,7 +85,7 @@ end_kernel rcp_f32
 kernel sqrt_f32
   begin
   repeat
-    .rept 64
+    .rept 512
     v_sqrt_f32_e32 v8, v8
     .endr
   finish
@@ -94,7 +94,7 @@ end_kernel sqrt_f32
 kernel sin_f32
   begin
   repeat
-    .rept 64
+    .rept 512
     v_sin_f32_e32 v8, v8
     .endr
   finish

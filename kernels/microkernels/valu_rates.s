@@ -1,5 +1,5 @@
 // Issue rates of the vector unit: eight independent chains of each instruction, one wave a SIMD of one compute unit,
-// 64 instructions a step.
+// 512 instructions a step.
 //
 // Two runs of different length, so that neither the launch nor the first, cold round counts.
 .include "gfx942_kernels.inc"
@@ -22,7 +22,7 @@
 kernel add_f32
   begin
   repeat
-    .rept 8
+    .rept 64
     .irp n, 8, 9, 10, 11, 12, 13, 14, 15
     v_add_f32_e32 v\n, v2, v\n
     .endr
@@ -33,7 +33,7 @@ end_kernel add_f32
 kernel fma_f32
   begin
   repeat
-    .rept 8
+    .rept 64
     .irp n, 8, 9, 10, 11, 12, 13, 14, 15
     v_fma_f32 v\n, v\n, v2, v4
     .endr
@@ -44,7 +44,7 @@ end_kernel fma_f32
 kernel pk_fma_f32
   begin
   repeat
-    .rept 8
+    .rept 64
     .irp n, 8, 10, 12, 14, 16, 18, 20, 22
     v_pk_fma_f32 v[\n:\n+1], v[\n:\n+1], v[2:3], v[4:5]
     .endr
@@ -55,7 +55,7 @@ end_kernel pk_fma_f32
 kernel pk_fma_f16
   begin
   repeat
-    .rept 8
+    .rept 64
     .irp n, 8, 9, 10, 11, 12, 13, 14, 15
     v_pk_fma_f16 v\n, v\n, v2, v4
     .endr
@@ -66,7 +66,7 @@ end_kernel pk_fma_f16
 kernel fma_f64
   begin
   repeat
-    .rept 8
+    .rept 64
     .irp n, 8, 10, 12, 14, 16, 18, 20, 22
     v_fma_f64 v[\n:\n+1], v[\n:\n+1], v[2:3], v[4:5]
     .endr
@@ -77,7 +77,7 @@ end_kernel fma_f64
 kernel exp_f32
   begin
   repeat
-    .rept 8
+    .rept 64
     .irp n, 8, 9, 10, 11, 12, 13, 14, 15
     v_exp_f32_e32 v\n, v\n
     .endr
@@ -88,7 +88,7 @@ end_kernel exp_f32
 kernel rcp_f32
   begin
   repeat
-    .rept 8
+    .rept 64
     .irp n, 8, 9, 10, 11, 12, 13, 14, 15
     v_rcp_f32_e32 v\n, v\n
     .endr
@@ -99,7 +99,7 @@ end_kernel rcp_f32
 kernel sqrt_f32
   begin
   repeat
-    .rept 8
+    .rept 64
     .irp n, 8, 9, 10, 11, 12, 13, 14, 15
     v_sqrt_f32_e32 v\n, v\n
     .endr
@@ -110,7 +110,7 @@ end_kernel sqrt_f32
 kernel sin_f32
   begin
   repeat
-    .rept 8
+    .rept 64
     .irp n, 8, 9, 10, 11, 12, 13, 14, 15
     v_sin_f32_e32 v\n, v\n
     .endr

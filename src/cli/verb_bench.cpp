@@ -1,15 +1,15 @@
+#include "cli/bench_microkernels.h"
 #include "cli/bench_timing.h"
 
 #include <memory>
 
 namespace asmevo::cli {
 
-void add_bench(Context& context) {
-  CLI::App* verb = add_verb(context, "bench", "tables over suites of kernels",
-                            "asmevo bench timing --suite kernels/mi300a");
-  verb->require_subcommand(1);
+namespace {
+
+void add_timing(Context& context, CLI::App& verb) {
   auto timing = std::make_shared<BenchTimingOptions>();
-  CLI::App* table = verb->add_subcommand("timing", "modelled times beside given ones");
+  CLI::App* table = verb.add_subcommand("timing", "modelled times beside given ones");
   table->add_option("--suite", timing->suite, "folder of launch files and times.csv")->type_name("DIR");
   table->add_option("--objects", timing->objects, "folder of their code objects")->type_name("DIR");
   table->add_option("--model", timing->model, "machine model; default: the one named like the suite's folder")
@@ -23,6 +23,36 @@ void add_bench(Context& context) {
   table->callback([&context, timing] {
     context.action = [&context, timing] { return bench_timing(*timing, context.json); };
   });
+}
+
+void add_published(Context& context, CLI::App& verb, const std::string& name, const std::string& description,
+                   Result<Answer> (*run)(const MicrokernelOptions&, bool)) {
+  auto options = std::make_shared<MicrokernelOptions>();
+  CLI::App* table = verb.add_subcommand(name, description);
+  table->add_option("--suite", options->suite, "folder of the tables and launch files")
+      ->type_name("DIR")
+      ->capture_default_str();
+  table->add_option("--objects", options->objects, "folder of the code objects")->type_name("DIR");
+  table->add_option("--model", options->machine, "only this machine model")->type_name("NAME");
+  table->add_option("--timing-effort", options->effort, "instructions to simulate for each launch, about")
+      ->check(CLI::Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
+      ->capture_default_str();
+  table->add_option("--threads", options->threads, "threads; 0: one a core")->capture_default_str();
+  table->callback([&context, options, run] {
+    context.action = [&context, options, run] { return run(*options, context.json); };
+  });
+}
+
+} // namespace
+
+void add_bench(Context& context) {
+  CLI::App* verb = add_verb(context, "bench", "tables over suites of kernels",
+                            "asmevo bench timing --suite kernels/mi300a");
+  verb->require_subcommand(1);
+  add_timing(context, *verb);
+  add_published(context, *verb, "microkernels",
+                "what is published of machines beside what the cycle model makes of it", bench_microkernels);
+  add_published(context, *verb, "mfma", "the same for every matrix instruction", bench_mfma);
 }
 
 } // namespace asmevo::cli

@@ -62,8 +62,9 @@ InstructionCost matrix_cost(const Instruction& i, const isa::Target& target) {
     cost.latency = pass * (passes + (i.matrix == MatrixKind::Sgemm ? 2 : 3));
     cost.to_valu = cost.to_packed_valu = pass * (passes + 2);
   }
-  // Two passes are too few to bring the result round in time.
-  cost.to_accumulator = pass * (passes + (passes == 2 ? 2 : 0));
+  // Two passes are too few to bring the result round in time: LLVM keeps two wait states free.
+  const bool one_late = passes == 2 && target.gfx != isa::Gfx::gfx90a;
+  cost.to_accumulator = pass * (passes + (one_late ? 1 : 0));
   return cost;
 }
 

@@ -72,6 +72,7 @@ KernelTime kernel_time(const DispatchTrace& trace, const Machine& machine, const
   time.footprint = used.all;
   time.warmth = {.l2 = kept_share(used.xcd, machine[P::l2_bytes]),
                  .mall = kept_share(used.all, machine[P::mall_bytes])};
+  if (options.cold) time.warmth = {};
   const TimedCode code(trace.instructions, trace.code_address, trace.target, machine);
   for (size_t id = 0; id < code.size(); ++id) time.addresses.push_back(code.op(id).address);
   std::vector<const WorkgroupTrace*> groups;

@@ -22,6 +22,7 @@ struct KernelTime {
 struct KernelTimeOptions {
   Structure structure;
   uint64_t seed = 0; // of wave-start offsets; 0: none
+  bool cold = false; // nothing of what it touches is in L2 or the Infinity Cache
 };
 
 KernelTime kernel_time(const DispatchTrace&, const Machine&, const KernelTimeOptions& = {});

@@ -82,7 +82,7 @@ MemorySystem::MemorySystem(const Machine& m, const isa::Target&, const Options& 
         .from_l2 = m[P::l2_latency] - m[P::l1_latency] / 2 - beyond_l1 / 2,
         .mall = m[P::mall_latency] - m[P::l2_latency],
         .hbm = m[P::hbm_latency] - m[P::l2_latency],
-        .channel_read = m[P::l2_line] / (m[P::l2_read_rate] * options.l2_share / channels),
+        .channel_read = m[P::l1_line] / (m[P::l2_read_rate] * options.l2_share / channels),
         .channel_write = piece_bytes / (m[P::l2_write_rate] * options.l2_share / channels),
         .mall_rate = m[P::l2_line] / (m[P::mall_bandwidth] * bytes_a_cycle),
         .hbm_read = m[P::l2_line] / (m[P::hbm_read_bandwidth] * bytes_a_cycle),

@@ -6,8 +6,10 @@ namespace {
 
 constexpr double turn = 4;
 
+// The sparse ones add to their result; their third factor is an index.
 const isa::RegRange* accumulator(const isa::Instruction& i) {
-  const isa::Operand* const o = i.find(isa::Role::Src2);
+  const bool sparse = i.base_mnemonic.starts_with("v_smfmac");
+  const isa::Operand* const o = i.find(sparse ? isa::Role::Vdst : isa::Role::Src2);
   return o != nullptr && o->kind == isa::Operand::Kind::Register ? &o->reg : nullptr;
 }
 

@@ -158,14 +158,23 @@ class Simulation {
 
   // --- events
 
+  // Of SIMDs that want a shared unit in the same cycle none is always first: whose turn it is changes with
+  // the cycle, as good as by chance.
+  static constexpr unsigned id_bits = 24;
+  static uint32_t turn_of(size_t simd, double at) {
+    const uint64_t mixed = static_cast<uint64_t>(at) * 0x9e3779b97f4a7c15U >> 62;
+    return static_cast<uint32_t>((simd + mixed) % simds_per_cu);
+  }
+
   void wake(size_t simd, double at) {
     if (at >= simds_[simd].wake) return;
     simds_[simd].wake = at;
-    events_.emplace(at, static_cast<uint32_t>(simd));
+    events_.emplace(at, turn_of(simd, at) << id_bits | static_cast<uint32_t>(simd));
   }
 
   void take_event() {
-    const auto [at, id] = events_.top();
+    const double at = events_.top().first;
+    const uint32_t id = events_.top().second & ((1U << id_bits) - 1);
     events_.pop();
     Simd& simd = simds_[id];
     if (simd.wake != at) return; // woken earlier
@@ -383,6 +392,15 @@ class Simulation {
   SimulationResult result_;
 };
 
+// Latencies of a machine are those of a pointer chase: from one load to the next that needs it, and the wait
+// between them, which has a turn of its own here, is part of that.
+Machine without_waits(Machine m) {
+  for (const P p :
+       {P::scalar_latency, P::lds_latency, P::l1_latency, P::l2_latency, P::mall_latency, P::hbm_latency})
+    m[p] = std::max(0.0, m[p] - turn);
+  return m;
+}
+
 } // namespace
 
 double OpTime::stalls() const {
@@ -399,7 +417,8 @@ OpTime& OpTime::operator+=(const OpTime& o) {
 SimulationResult simulate(const TimedCode& code, const Machine& machine, const isa::Target& target,
                           std::span<const WorkgroupTrace* const> workgroups,
                           const SimulationOptions& options) {
-  return Simulation(code, machine, target, workgroups, options).run();
+  const Machine inside = without_waits(machine);
+  return Simulation(code, inside, target, workgroups, options).run();
 }
 
 } // namespace asmevo::timing
