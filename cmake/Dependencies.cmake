@@ -9,6 +9,7 @@ find_package(tomlplusplus REQUIRED) # its headers only
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 
 # Debian's version file of LLVM 22 matches major.minor only.
 set(LLVM_DIR /usr/lib/llvm-22/lib/cmake/llvm CACHE PATH "CMake files of LLVM 22")

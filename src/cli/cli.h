@@ -39,6 +39,7 @@ void add_abidiff(Context&);
 void add_diff(Context&);
 void add_check(Context&);
 void add_bench(Context&);
+void add_time(Context&);
 void add_conformance(Context&);
 void add_infer(Context&);
 void add_profile(Context&);

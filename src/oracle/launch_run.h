@@ -17,7 +17,7 @@ struct LaunchRunOptions {
   std::function<void(const std::string& kernel, const device::LaunchShape&)> starting;
   /// Before each launch, with memory as the kernel will find it.
   std::function<Result<BeforeLaunch>(const std::string& kernel, const device::LaunchShape&,
-                             const device::LaunchArguments&)>
+                                     const device::LaunchArguments&)>
       before_launch;
 };
 
@@ -33,7 +33,7 @@ struct LaunchReport {
       outcome; // of the launch that did not complete, else Completed; instructions of all launches
   std::vector<LaunchRecord> launches;
   uint64_t fills = 0, filled_bytes = 0; // memset and copy steps, each a launch of its own on a GPU
-  std::vector<std::string> notes; // one line each: what is odd, though nothing failed
+  std::vector<std::string> notes;       // one line each: what is odd, though nothing failed
 };
 
 /// The kernels of the plan's launch steps, as `options` change them, each once.

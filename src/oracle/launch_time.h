@@ -2,19 +2,23 @@
 #pragma once
 
 #include "oracle/launch_trace.h"
-#include "timing/kernel_time.h"
+#include "timing/ensemble.h"
 
 namespace asmevo::oracle {
 
 struct LaunchTime {
-  double seconds = 0;                      // between an event before the first and one behind the last
-  double floor = 0;                        // of that, what an empty launch takes, too
-  double gaps = 0;                         // and what passes between launches that wait for one another
-  double fills = 0;                        // and what memsets and copies take
-  std::vector<timing::KernelTime> kernels; // of each traced launch
-  double kernel_seconds() const { return seconds - floor - gaps - fills; }
+  /// Between an event before the first and one behind the last: what an empty launch takes, too; the gaps
+  /// between launches that wait for one another; memsets and copies; and the kernels, less what of the first
+  /// hides behind the rest.
+  double seconds = 0;
+  double floor = 0, gaps = 0, fills = 0, kernels = 0;
+  std::vector<timing::KernelTime> each; // of each traced launch
 };
 
 LaunchTime launch_time(const LaunchTraces&, const timing::Machine&, const timing::KernelTimeOptions& = {});
+
+/// On each member of an ensemble, several at once.
+std::vector<LaunchTime> launch_times(const LaunchTraces&, std::span<const timing::EnsembleMember>,
+                                     unsigned threads);
 
 } // namespace asmevo::oracle

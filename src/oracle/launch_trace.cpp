@@ -95,4 +95,18 @@ Result<LaunchTraces> trace_launches(const LaunchPlan& plan,
   return traces;
 }
 
+Result<LaunchTraces> trace_case(const Case& c, std::shared_ptr<const codeobject::CodeObject> object,
+                                const timing::Machine& machine, const LaunchTraceOptions& options) {
+  ASMEVO_TRY(const auto device, device::EmulatedDevice::create(object->target()));
+  device->memory() = c.before->fork();
+  LaunchTraces traces;
+  ASMEVO_TRY(traces.module, device->load(std::move(object)));
+  traces.count = 1;
+  const std::string& kernel = options.kernel.empty() ? c.kernel : options.kernel;
+  ASMEVO_TRY(timing::DispatchTrace trace,
+             device->trace(*traces.module, kernel, c.shape, c.arguments, machine, options.trace));
+  traces.launches.push_back({kernel, c.shape, 0, 1, std::move(trace)});
+  return traces;
+}
+
 } // namespace asmevo::oracle

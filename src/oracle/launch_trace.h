@@ -5,6 +5,7 @@
 #pragma once
 
 #include "device/emulated_device.h"
+#include "oracle/case.h"
 #include "oracle/launch_run.h"
 
 namespace asmevo::oracle {
@@ -33,5 +34,9 @@ struct LaunchTraceOptions {
 /// BadInput as of run_launch; a kernel that faults or hangs.
 Result<LaunchTraces> trace_launches(const LaunchPlan&, std::shared_ptr<const codeobject::CodeObject>,
                                     const timing::Machine&, const LaunchTraceOptions&);
+
+/// The same of a recorded dispatch.
+Result<LaunchTraces> trace_case(const Case&, std::shared_ptr<const codeobject::CodeObject>,
+                                const timing::Machine&, const LaunchTraceOptions&);
 
 } // namespace asmevo::oracle

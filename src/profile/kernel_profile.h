@@ -16,6 +16,7 @@ enum class Origin : uint8_t {
   HostTrap,    // PC samples at times a host chose: where waves were, not why
   Stochastic,  // PC samples of the hardware, with reasons
   ThreadTrace, // cycles of the waves that were traced
+  Counters,    // of whole dispatches: no time by instruction
 };
 /// Of the numbers of a profile: "cycles" or "samples".
 std::string_view unit_of(Origin);

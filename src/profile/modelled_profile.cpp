@@ -39,7 +39,7 @@ double scale_of(const oracle::TracedLaunch& launch, const timing::KernelTime& ti
 std::string longest_kernel(const oracle::LaunchTraces& traces, const oracle::LaunchTime& time) {
   std::map<std::string, double> seconds;
   for (size_t n = 0; n < traces.launches.size(); ++n)
-    seconds[traces.launches[n].kernel] += time.kernels[n].seconds * traces.launches[n].stands_for;
+    seconds[traces.launches[n].kernel] += time.each[n].seconds * traces.launches[n].stands_for;
   const auto longest = std::ranges::max_element(seconds, {}, [](const auto& entry) { return entry.second; });
   return longest == seconds.end() ? "" : longest->first;
 }

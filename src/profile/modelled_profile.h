@@ -28,7 +28,7 @@ template <class Visit>
 void each_launch(const oracle::LaunchTraces& traces, const oracle::LaunchTime& time, std::string_view kernel,
                  Visit visit) {
   for (size_t n = 0; n < traces.launches.size(); ++n)
-    if (traces.launches[n].kernel == kernel) visit(traces.launches[n], time.kernels[n]);
+    if (traces.launches[n].kernel == kernel) visit(traces.launches[n], time.each[n]);
 }
 
 /// The kernel that most of the modelled time goes to; empty where there is no launch.

@@ -64,20 +64,18 @@ DispatchSample choose_sample(const DispatchSize& size, const Machine& machine, u
   const auto cus = static_cast<unsigned>(machine[P::cus_per_xcd]);
   const uint64_t all = (size.workgroups + xcds - 1) / xcds; // of the first XCD, which has the most
   s.xcds = static_cast<double>(std::min(xcds, size.workgroups));
-  const auto affordable =
-      static_cast<uint64_t>(std::max(1.0, static_cast<double>(effort) / std::max(1.0, size.instructions)));
+  const double affordable = static_cast<double>(effort) / std::max(1.0, size.instructions);
   s.cus = cus;
   // The most compute units that can be filled often enough.
-  while (s.cus > fewest_cus &&
-         static_cast<double>(affordable) < std::min(rounds_wanted * s.cus * size.workgroups_per_cu,
-                                                    std::ceil(static_cast<double>(all) * s.cus / cus)))
+  while (s.cus > fewest_cus && affordable < std::min(rounds_wanted * s.cus * size.workgroups_per_cu,
+                                                     std::ceil(static_cast<double>(all) * s.cus / cus)))
     s.cus = std::max(fewest_cus, s.cus - 2);
   s.share = static_cast<double>(s.cus) / cus;
-  if (static_cast<double>(affordable) <
+  if (affordable <
       std::min(rounds_wanted * s.cus * size.workgroups_per_cu, std::ceil(static_cast<double>(all) * s.share)))
     cut(s, size, all, cus, effort);
   else
-    sequence(s, size, all, affordable);
+    sequence(s, size, all, static_cast<uint64_t>(affordable));
   for (uint64_t& w : s.workgroups) w = std::min(w * xcds, size.workgroups - 1);
   return s;
 }

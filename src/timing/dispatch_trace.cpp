@@ -16,12 +16,14 @@ constexpr uint64_t most_instructions = uint64_t{1} << 31;
 // Runs workgroups with a recorder in each slot.
 class Recording {
  public:
-  Recording(unsigned lds_banks, uint64_t most_steps) : banks_(lds_banks), most_steps_(most_steps) {}
+  Recording(unsigned lds_banks, uint64_t most_steps, const TraceOptions& options)
+      : banks_(lds_banks), most_steps_(most_steps), options_(options) {}
 
   Status run(const emulator::Launch& launch, emulator::Code& code, emulator::AddressSpace& memory,
-             uint64_t bias, const std::vector<uint64_t>& workgroups, unsigned threads, uint64_t enough) {
+             uint64_t bias, const std::vector<uint64_t>& workgroups, uint64_t enough) {
     emulator::RunOptions options;
-    options.threads = threads;
+    options.threads = options_.threads;
+    options.seed = options_.schedule;
     options.most_instructions = most_instructions;
     options.enough_instructions = enough;
     options.workgroups = workgroups;
@@ -53,6 +55,7 @@ class Recording {
  private:
   unsigned banks_;
   uint64_t most_steps_, executed_ = 0;
+  const TraceOptions& options_;
   std::deque<std::unique_ptr<TraceRecorder>> recorders_;
 };
 
@@ -75,15 +78,15 @@ Result<DispatchTrace> trace_dispatch(const emulator::Launch& launch, emulator::C
   const auto banks = static_cast<unsigned>(machine[P::lds_banks]);
 
   const std::vector<uint64_t> probes = probe_workgroups(trace.size.workgroups);
-  Recording probing(banks, 0);
-  ASMEVO_CHECK(probing.run(launch, code, memory, bias, probes, options.threads, 0));
+  Recording probing(banks, 0, options);
+  ASMEVO_CHECK(probing.run(launch, code, memory, bias, probes, 0));
   trace.size.instructions = static_cast<double>(probing.executed()) / static_cast<double>(probes.size());
   trace.sample = choose_sample(trace.size, machine, options.effort);
 
   const bool cut = trace.sample.kind == DispatchSample::Kind::Cut;
   const uint64_t enough = cut ? trace.sample.most_steps * trace.size.waves_per_workgroup : 0;
-  Recording recording(banks, trace.sample.most_steps);
-  ASMEVO_CHECK(recording.run(launch, code, memory, bias, trace.sample.workgroups, options.threads, enough));
+  Recording recording(banks, trace.sample.most_steps, options);
+  ASMEVO_CHECK(recording.run(launch, code, memory, bias, trace.sample.workgroups, enough));
   recording.take(trace, trace.sample.workgroups);
   trace.executed = probing.executed() + recording.executed();
   if (!cut && !trace.groups.empty())

@@ -25,7 +25,8 @@ struct DispatchTrace {
 
 struct TraceOptions {
   uint64_t effort = 2'000'000;
-  unsigned threads = 0; // 0: one a core
+  unsigned threads = 0;  // 0: one a core
+  uint64_t schedule = 0; // of the waves of a workgroup, see emulator::RunOptions::seed
 };
 
 /// Runs what it needs of the dispatch in `memory`, which is then as it left it. `bias`: guest address minus

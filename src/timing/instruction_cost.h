@@ -27,6 +27,12 @@ enum class Pipe : uint8_t {
 inline constexpr size_t pipe_count = static_cast<size_t>(Pipe::Internal) + 1;
 std::string_view name(Pipe);
 
+/// Which instructions cannot issue in one turn of a SIMD. Scalar arithmetic and scalar loads are one kind
+/// (AMD, GCN architecture white paper: "scalar ALU or memory").
+constexpr size_t port_of(Pipe pipe) {
+  return static_cast<size_t>(pipe == Pipe::Smem ? Pipe::Salu : pipe);
+}
+
 struct InstructionCost {
   Pipe pipe = Pipe::Internal;
   /// Cycles for which it holds the unit.

@@ -12,16 +12,19 @@ namespace {
 using P = Parameter;
 using Kind = DispatchSample::Kind;
 
-// Workgroups a cycle while all compute units are busy: over whole rounds, for workgroups that start together
-// also end together.
+// Workgroups a cycle while all compute units are busy. Workgroups that start together also end together, so
+// what is compared are ends that lie whole rounds apart, the first round left out where there are others.
 double steady_rate(const SimulationResult& s, size_t round) {
   const std::vector<double>& f = s.finished;
   if (f.empty()) return 0;
   const auto busy = static_cast<size_t>(std::ranges::upper_bound(f, s.last_start) - f.begin());
-  size_t first = std::min(round, busy / 2), last = busy == 0 ? 0 : busy - 1;
-  if (last > first + round) last = first + (last - first) / round * round;
-  if (last <= first || f[last] <= f[first]) return static_cast<double>(f.size()) / f.back();
-  return static_cast<double>(last - first) / (f[last] - f[first]);
+  if (busy <= round) return static_cast<double>(f.size()) / f.back();
+  const size_t skipped = busy > 2 * round ? round : 0;
+  const size_t distance = (busy - 1 - skipped) / round * round;
+  double cycles = 0;
+  size_t count = 0;
+  for (size_t k = skipped; k + distance < busy; ++k, ++count) cycles += f[k + distance] - f[k];
+  return static_cast<double>(distance) * static_cast<double>(count) / cycles;
 }
 
 // Instructions a cycle once the waves have got going.

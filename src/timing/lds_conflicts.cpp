@@ -26,7 +26,7 @@ constexpr std::array<uint64_t, 8> of_16_bytes = [] {
 }();
 
 // How many different dwords the worst bank has to give.
-unsigned worst_bank(const uint64_t* addresses, uint64_t lanes, unsigned bytes, unsigned banks) {
+unsigned worst_bank(const uint64_t* addresses, uint64_t lanes, unsigned bytes, unsigned banks, bool apart) {
   constexpr size_t most = 32 * 5; // lanes of a group, dwords of an unaligned access
   std::array<uint64_t, most> dwords;
   size_t count = 0;
@@ -34,9 +34,11 @@ unsigned worst_bank(const uint64_t* addresses, uint64_t lanes, unsigned bytes, u
     const uint64_t first = addresses[lane];
     for (uint64_t d = first / 4; d <= (first + bytes - 1) / 4; ++d) dwords[count++] = d;
   });
-  std::sort(dwords.begin(), dwords.begin() + static_cast<std::ptrdiff_t>(count));
-  count = static_cast<size_t>(
-      std::unique(dwords.begin(), dwords.begin() + static_cast<std::ptrdiff_t>(count)) - dwords.begin());
+  if (!apart) {
+    std::sort(dwords.begin(), dwords.begin() + static_cast<std::ptrdiff_t>(count));
+    count = static_cast<size_t>(
+        std::unique(dwords.begin(), dwords.begin() + static_cast<std::ptrdiff_t>(count)) - dwords.begin());
+  }
   constexpr size_t most_banks = 256;
   std::array<uint8_t, most_banks> in_bank{};
   unsigned worst = 0;
@@ -46,19 +48,19 @@ unsigned worst_bank(const uint64_t* addresses, uint64_t lanes, unsigned bytes, u
 
 template <size_t groups>
 unsigned sum(const std::array<uint64_t, groups>& masks, const uint64_t* addresses, uint64_t lanes,
-             unsigned bytes, unsigned banks) {
+             unsigned bytes, unsigned banks, bool apart) {
   unsigned cycles = 0;
   for (const uint64_t mask : masks)
-    if ((lanes & mask) != 0) cycles += worst_bank(addresses, lanes & mask, bytes, banks);
+    if ((lanes & mask) != 0) cycles += worst_bank(addresses, lanes & mask, bytes, banks, apart);
   return cycles;
 }
 
 } // namespace
 
-unsigned lds_cycles(const uint64_t* addresses, uint64_t lanes, unsigned bytes, unsigned banks) {
-  if (bytes <= 4) return sum(narrow, addresses, lanes, bytes, banks);
-  if (bytes <= 8) return sum(of_8_bytes, addresses, lanes, bytes, banks);
-  return sum(of_16_bytes, addresses, lanes, bytes, banks);
+unsigned lds_cycles(const uint64_t* addresses, uint64_t lanes, unsigned bytes, unsigned banks, bool apart) {
+  if (bytes <= 4) return sum(narrow, addresses, lanes, bytes, banks, apart);
+  if (bytes <= 8) return sum(of_8_bytes, addresses, lanes, bytes, banks, apart);
+  return sum(of_16_bytes, addresses, lanes, bytes, banks, apart);
 }
 
 } // namespace asmevo::timing

@@ -16,6 +16,8 @@ namespace asmevo::timing {
 
 /// Cycles for an access of `bytes` a lane at LDS byte offsets `addresses` (one a lane; those of `lanes`
 /// count).
-unsigned lds_cycles(const uint64_t* addresses, uint64_t lanes, unsigned bytes, unsigned banks);
+/// `apart`: lanes that want the same dword take turns, as those of atomics do.
+unsigned lds_cycles(const uint64_t* addresses, uint64_t lanes, unsigned bytes, unsigned banks,
+                    bool apart = false);
 
 } // namespace asmevo::timing

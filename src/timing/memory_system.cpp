@@ -265,6 +265,14 @@ double MemorySystem::lds(unsigned n, const TimedOp& op, const TracedAccess& acce
   return start + r_.lds_latency + std::max(0.0, busy - r_.lds_narrow);
 }
 
+double MemorySystem::lds_crossbar(unsigned n, double at) {
+  ComputeUnit& cu = cus_[n];
+  const double start = std::max(at, cu.lds_free);
+  cu.lds_free = start + r_.lds_narrow;
+  counts_.lds_busy += r_.lds_narrow;
+  return start + r_.lds_latency;
+}
+
 double MemorySystem::fetch(unsigned n, uint64_t address, double at) {
   Cache& cache = shared(n).code;
   ++counts_.icache_lines;

@@ -61,6 +61,8 @@ class MemorySystem {
   Outcome vector(unsigned cu, const TimedOp&, const TracedAccess&, std::span<const TracedPiece>, double at);
   double scalar(unsigned cu, std::span<const TracedPiece>, double at);
   double lds(unsigned cu, const TimedOp&, const TracedAccess&, double at);
+  /// Lanes exchanged through LDS without touching it: ds_bpermute, ds_swizzle.
+  double lds_crossbar(unsigned cu, double at);
   /// When the code at that address can be had.
   double fetch(unsigned cu, uint64_t address, double at);
   void invalidate_l1(unsigned cu);

@@ -1,18 +1,9 @@
 // The time of one wave that has the machine to itself: instructions issue in order, each as soon as its unit
 // is free, what it reads is there, and the waits before it are done. Memory answers after the latency that it
 // is told to have. What schedulers ask: does this order hide more than that one?
-//
-// Loads and matrix instructions differ in what the hardware looks after. A register that a load brings is
-// only safe behind an s_waitcnt, so nothing here stalls for it; results of matrix instructions hold back what
-// uses them.
 #pragma once
 
-#include "timing/instruction_cost.h"
-#include "timing/stall.h"
-
-#include <array>
-#include <cstdint>
-#include <deque>
+#include "timing/wave_dependences.h"
 
 namespace asmevo::timing {
 
@@ -41,31 +32,17 @@ class Scoreboard {
   double end() const;
 
  private:
-  // Operations in flight that a counter counts, by when they complete. Those in order never complete before
-  // their forerunners.
-  struct Queue {
-    std::deque<double> done;
-    void add(double at, bool in_order);
-    /// When at most n are left.
-    double left(size_t n, bool in_order) const;
-  };
-
-  double operands_ready(const isa::Instruction&) const;
-  double unit_free(const isa::Instruction&, const InstructionCost&) const;
-  double waited(const isa::Instruction&) const;
-  void write_results(const isa::Instruction&, const InstructionCost&, double at);
-  void start_memory(const isa::Instruction&, const InstructionCost&, const Memory&, double at);
-  double latency_of(const isa::Instruction&) const;
+  double unit_free(const TimedOp&) const;
+  void start_memory(const TimedOp&, const Memory&, double at);
+  double latency_of(const TimedOp&) const;
 
   isa::Target target_;
   Machine machine_;
   double now_ = 0, end_ = 0;
   std::array<double, pipe_count> free_{}; // by Pipe
-  double valu_after_matrix_ = 0, packed_after_matrix_ = 0;
-  std::array<double, isa::unit::count> ready_{};            // by register
-  std::array<double, isa::unit::count> accumulated_{};      // the same for who adds to exactly that result
-  std::array<isa::RegRange, isa::unit::count> result_of_{}; // of the matrix instruction that wrote it last
-  Queue vector_, lds_, scalar_;
+  double vector_port_ = 0, valu_after_matrix_ = 0, packed_after_matrix_ = 0;
+  WaveDependences dependences_;
+  TimedOp last_; // of the instruction that issued last: results refer to it
 };
 
 } // namespace asmevo::timing

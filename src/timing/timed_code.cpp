@@ -29,7 +29,9 @@ TimedOp::Kind kind_of(const Instruction& i) {
   if (i.is("s_setprio")) return TimedOp::Kind::SetPriority;
   if (i.branch || i.indirect) return TimedOp::Kind::Branch;
   if (invalidates_l1(i)) return TimedOp::Kind::Invalidate;
-  return i.memory.kind == MemoryKind::None ? TimedOp::Kind::Plain : TimedOp::Kind::Memory;
+  // ds_bpermute and its like touch no memory, but come back through the same queue.
+  const bool counts = i.counters.vmcnt != 0 || i.counters.lgkmcnt != 0;
+  return i.memory.kind == MemoryKind::None && !counts ? TimedOp::Kind::Plain : TimedOp::Kind::Memory;
 }
 
 unsigned immediate(const Instruction& i) {
@@ -52,7 +54,9 @@ void set_hints(TimedOp& op, const Instruction& i, const isa::Target& target) {
   op.streaming = i.mods.nt;
 }
 
-TimedOp timed(const Instruction& i, const isa::Target& target, const Machine& machine) {
+} // namespace
+
+TimedOp timed_op(const Instruction& i, uint64_t address, const isa::Target& target, const Machine& machine) {
   const InstructionCost cost = instruction_cost(i, target, machine);
   TimedOp op{.kind = kind_of(i),
              .pipe = cost.pipe,
@@ -69,6 +73,7 @@ TimedOp timed(const Instruction& i, const isa::Target& target, const Machine& ma
   op.bytes = i.memory.bytes;
   op.dwords = i.dwords;
   op.instruction = &i;
+  op.address = address;
   set_hints(op, i, target);
   if (op.kind == TimedOp::Kind::Waitcnt) {
     const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(immediate(i)));
@@ -80,8 +85,6 @@ TimedOp timed(const Instruction& i, const isa::Target& target, const Machine& ma
   return op;
 }
 
-} // namespace
-
 TimedCode::TimedCode(const std::map<uint32_t, const Instruction*>& instructions, uint64_t address,
                      const isa::Target& target, const Machine& machine) {
   if (instructions.empty()) return;
@@ -89,8 +92,7 @@ TimedCode::TimedCode(const std::map<uint32_t, const Instruction*>& instructions,
   ids_.assign(instructions.rbegin()->first - first_ + 1, 0);
   for (const auto& [index, i] : instructions) {
     ids_[index - first_] = static_cast<uint32_t>(ops_.size());
-    ops_.push_back(timed(*i, target, machine));
-    ops_.back().address = address + uint64_t{index} * 4;
+    ops_.push_back(timed_op(*i, address + uint64_t{index} * 4, target, machine));
     has_matrix_ |= ops_.back().matrix;
   }
 }

@@ -39,6 +39,9 @@ struct TimedOp {
   uint64_t address = 0; // in the code object
 };
 
+/// One instruction; `address`: of it in the code object.
+TimedOp timed_op(const isa::Instruction&, uint64_t address, const isa::Target&, const Machine&);
+
 class TimedCode {
  public:
   /// `instructions`: by the index that steps of a trace have, in dwords from `address` on.

@@ -19,10 +19,18 @@ bool reads_clock(const isa::Instruction& i) {
   return i.is("s_memtime") || i.is("s_memrealtime");
 }
 
+// Reads what other workgroups may just have written: at a scope beyond the workgroup, or by an atomic.
+bool sees_others(const isa::Instruction& i, const isa::Target& target) {
+  if (i.memory.kind == isa::MemoryKind::Lds) return false;
+  if (i.memory.atomic) return i.memory.returns;
+  return i.memory.load && (target.gfx == isa::Gfx::gfx90a ? i.mods.sc0 : i.mods.sc1);
+}
+
 } // namespace
 
 void TraceRecorder::workgroup_started(emulator::Workgroup& group) {
   now_.index = group.index();
+  last_place_.clear();
   now_.waves.assign(group.launch().waves_per_group, {});
 }
 
@@ -42,14 +50,20 @@ void TraceRecorder::before(Wave& wave, const MicroOp& op) {
   if (is_new) depends_on_time_ |= reads_clock(*op.instruction);
 }
 
-void TraceRecorder::memory(Wave& wave, const MicroOp&, const MemoryEvent& e) {
+void TraceRecorder::memory(Wave& wave, const MicroOp& op, const MemoryEvent& e) {
   WaveTrace& trace = now_.waves[wave.number];
+  if (e.lanes != 0 && sees_others(*op.instruction, wave.dispatch->target)) [[unlikely]] {
+    const uint64_t place = e.addresses[std::countr_zero(e.lanes)];
+    const auto [last, is_new] = last_place_.try_emplace({wave.number, op.index}, place);
+    depends_on_time_ |= !is_new && last->second == place;
+    last->second = place;
+  }
   if (trace.executed > most_steps_) return;
   TracedAccess access{.space = e.space, .load = e.load, .store = e.store, .atomic = e.atomic};
   access.lanes = static_cast<uint32_t>(std::popcount(e.lanes));
   access.first_piece = static_cast<uint32_t>(trace.pieces.size());
   if (e.space == isa::MemoryKind::Lds) {
-    access.cycles = static_cast<uint16_t>(lds_cycles(e.addresses, e.lanes, e.bytes, lds_banks_));
+    access.cycles = static_cast<uint16_t>(lds_cycles(e.addresses, e.lanes, e.bytes, lds_banks_, e.atomic));
   } else {
     const bool scalar = e.space == isa::MemoryKind::Scalar;
     pieces_.clear();

@@ -3,7 +3,8 @@
 // workgroup, and replayed by the cycle model on as many machines as one likes.
 //
 // A wave's trace does not depend on other waves' speed unless the kernel waits for memory that others write,
-// or reads the clock: such kernels are flagged (depends_on_time).
+// or reads the clock: such kernels are flagged (depends_on_time). Waiting is seen where a wave reads one
+// place again and again past the first cache, by one instruction, or changes it by an atomic that returns.
 #pragma once
 
 #include "emulator/observer.h"
@@ -83,6 +84,8 @@ class TraceRecorder final : public emulator::Observer {
   std::vector<WorkgroupTrace> done_;
   std::map<uint32_t, const isa::Instruction*> instructions_;
   bool depends_on_time_ = false;
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t>
+      last_place_; // by wave and op, of those that could be waiting
 };
 
 } // namespace asmevo::timing

@@ -21,12 +21,6 @@ constexpr double barrier_opens = 8;     // cycles from the last wave's arrival; 
 constexpr double most_late_start = 64;  // cycles, of the ensemble's waves
 constexpr uint64_t mark_distance = 512; // instructions
 
-// Scalar arithmetic and scalar loads are one kind (AMD, GCN architecture white paper: "scalar ALU or
-// memory").
-constexpr size_t port_of(Pipe pipe) {
-  return static_cast<size_t>(pipe == Pipe::Smem ? Pipe::Salu : pipe);
-}
-
 struct Group {
   uint32_t cu = 0, waves = 0, waiting = 0, ended = 0;
 };
@@ -41,6 +35,8 @@ struct Wave {
 struct Simd {
   std::vector<uint32_t> waves; // oldest first
   std::array<double, pipe_count> free{};
+  // Vector and matrix instructions are issued through one port, whatever units they then keep.
+  double vector_port = 0;
   double valu_after_matrix = 0, packed_after_matrix = 0;
   double wake = never;
   size_t turn = 0; // round robin: who is first
@@ -221,6 +217,7 @@ class Simulation {
     if (op.pipe == Pipe::Internal) return 0;
     double free = simd.free[port_of(op.pipe)];
     switch (op.pipe) {
+    case Pipe::Matrix: free = std::max(free, simd.vector_port); break;
     case Pipe::Valu:
       free = std::max(free, op.packed ? simd.packed_after_matrix : simd.valu_after_matrix);
       break;
@@ -244,17 +241,18 @@ class Simulation {
       taken_[port_of(op.pipe)] = at;
       taken_by_ = wave.simd;
     }
+    if (op.pipe == Pipe::Valu || op.pipe == Pipe::Matrix) simd.vector_port = at + turn;
     if (op.matrix)
       simd.valu_after_matrix = at + op.to_valu, simd.packed_after_matrix = at + op.to_packed_valu;
     const uint32_t cu = wave.simd / simds_per_cu;
     double next = at + turn;
     switch (op.kind) {
-    case TimedOp::Kind::Plain:
-    case TimedOp::Kind::Waitcnt: break;
+    case TimedOp::Kind::Plain: break;
+    case TimedOp::Kind::Waitcnt: next = at + op.issue; break;
     case TimedOp::Kind::Memory: access(wave, op, cu, at); break;
     case TimedOp::Kind::Invalidate:
       memory_.invalidate_l1(cu);
-      progress.vector.add(at + machine_[P::l1_latency]);
+      progress.dependences.vector.add(at + machine_[P::l1_latency]);
       break;
     case TimedOp::Kind::Nop:
     case TimedOp::Kind::Sleep: next += op.extra; break;
@@ -293,6 +291,7 @@ class Simulation {
     WaveProgress& progress = wave.progress;
     OpTime& time = result_.ops[progress.id()];
     double vector = 0, lds = op.counts_lds ? at + machine_[P::lds_latency] : 0, scalar = 0;
+    if (op.counts_lds && progress.accesses().empty()) lds = memory_.lds_crossbar(cu, at);
     if (op.counts_vector) vector = at + machine_[P::l1_latency];
     for (const TracedAccess& a : progress.accesses()) {
       if (a.space == isa::MemoryKind::Lds) {
@@ -308,11 +307,11 @@ class Simulation {
         time.lines += o.lines, time.l1_misses += o.l1_misses, time.l2_misses += o.l2_misses;
       }
     }
-    if (op.counts_vector) progress.vector.add(vector);
-    if (op.counts_lds) progress.lds.add(lds);
+    if (op.counts_vector) progress.dependences.vector.add(vector);
+    if (op.counts_lds) progress.dependences.lds.add(lds);
     if (op.counts_scalar)
-      progress.scalar =
-          std::max({progress.scalar, scalar, op.counts_vector ? vector : at + machine_[P::scalar_latency]});
+      progress.dependences.scalar = std::max({progress.dependences.scalar, scalar,
+                                              op.counts_vector ? vector : at + machine_[P::scalar_latency]});
   }
 
   void fetch(Wave& wave) {

@@ -64,7 +64,7 @@ class ModelledKernel {
   }
   ModelledKernel(const ModelledKernel&) = delete;
 
-  const timing::KernelTime& kernel_time() const { return time.kernels.front(); }
+  const timing::KernelTime& kernel_time() const { return time.each.front(); }
   KernelSummary summary() const { return kernel_summary(traces, time, profile, machine); }
   const CodePath& path() const { return *path_; }
   std::vector<LoopBound> loops() const { return loop_bounds(*path_, machine); }

@@ -87,7 +87,7 @@ TEST(Scoreboard, WaitsAreForWhatTheyCount) {
 TEST(Scoreboard, LdsIsBusyAsLongAsItsDataTake) {
   const Issued wide = run(times(20, "ds_read_b128 v[0:3], v8"));
   EXPECT_EQ(wide.issues.back().at, 19 * 8); // 1024 bytes at 128 a cycle
-  EXPECT_EQ(wide.issues.back().reason, Stall::ArbiterNotWin);
+  EXPECT_EQ(wide.issues.back().reason, Stall::ArbiterWinExStall);
   EXPECT_EQ(run(times(20, "ds_read_b32 v0, v8")).issues.back().at, 19 * 4);
 }
 

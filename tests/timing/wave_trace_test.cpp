@@ -104,6 +104,20 @@ TEST(WaveTrace, AClockIsNoticed) {
   EXPECT_TRUE(trace_of("s_memtime s[4:5]\n s_waitcnt lgkmcnt(0)").depends_on_time);
 }
 
+// One place read again and again past the first cache may be waited for; different places are not.
+TEST(WaveTrace, WaitingForOthersIsNoticed) {
+  const auto twice = [](const std::string& load, const std::string& between) {
+    return trace_of("s_mov_b32 s4, 2\nround:\n " + load + "\n s_waitcnt vmcnt(0)\n " + between +
+                    "\n s_sub_u32 s4, s4, 1\n s_cmp_lg_u32 s4, 0\n s_cbranch_scc1 round")
+        .depends_on_time;
+  };
+  EXPECT_TRUE(twice("global_load_dword v2, v1, s[8:9] sc1", ""));
+  EXPECT_FALSE(twice("global_load_dword v2, v1, s[8:9] sc1", "v_add_u32_e32 v1, 4, v1"));
+  EXPECT_FALSE(twice("global_load_dword v2, v1, s[8:9]", ""));
+  EXPECT_TRUE(twice("global_atomic_add v2, v1, v0, s[8:9] sc0", ""));
+  EXPECT_FALSE(twice("global_atomic_add v1, v0, s[8:9]", "")); // nobody looks at the result
+}
+
 TEST(Coalescing, PiecesComeOnceInTheOrderOfLanes) {
   const uint64_t addresses[] = {130, 0, 62, 130, 4};
   std::vector<Piece> pieces = {{0, 1}}; // of another instruction

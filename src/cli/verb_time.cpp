@@ -1,0 +1,154 @@
+#include "cli/cli.h"
+#include "cli/load.h"
+#include "cli/time_report.h"
+#include "oracle/capture.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace asmevo::cli {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string launch, capture, shape, target, kernel, model;
+  uint64_t effort = 2'000'000, seed = 0;
+  unsigned members = 8, threads = 0;
+  bool structural = false, explain = false;
+};
+
+std::string default_model(const isa::Target& target) {
+  switch (target.gfx) {
+  case isa::Gfx::gfx90a: return "mi250x";
+  case isa::Gfx::gfx942: return "mi300x";
+  case isa::Gfx::gfx950: return "mi355x";
+  }
+  return "mi300x";
+}
+
+class Timing {
+ public:
+  Timing(const Options& options, bool json) : options_(options), json_(json) {}
+
+  Result<Answer> run() {
+    if (options_.launch.empty() == options_.capture.empty())
+      return bad_input("time: one of --launch and --capture is required");
+    if (!options_.capture.empty() && !options_.shape.empty())
+      return bad_input("time: --shape goes with --launch");
+    ASMEVO_TRY(const auto first, load(options_.files.front()));
+    ASMEVO_TRY(
+        const auto model,
+        timing::MachineModel::find(options_.model.empty() ? default_model(first->target()) : options_.model));
+    if (model.target().gfx != first->target().gfx)
+      return unsupported("{} is for {}; machine model {} is {}", options_.files.front(),
+                         first->target().name(), model.name(), model.target().name());
+    const auto members = options_.structural ? timing::structural_ensemble(model)
+                                             : timing::parameter_ensemble(model, options_.members);
+    TimeReport report;
+    report.model = model.name();
+    report.structural = options_.structural;
+    report.launch = options_.launch.empty() ? options_.capture : options_.launch;
+    report.shape = options_.shape;
+    for (const timing::EnsembleMember& m : members) report.members.push_back(m.name);
+    for (const std::string& file : options_.files) {
+      std::shared_ptr<const codeobject::CodeObject> object = first;
+      if (&file != &options_.files.front()) {
+        ASMEVO_TRY(object, load(file));
+      }
+      TimedObject timed;
+      timed.file = file;
+      auto traces = trace(object, model.nominal(), 0);
+      if (!traces) return failed(traces.error(), file);
+      timed.traces = *std::move(traces);
+      timed.times = oracle::launch_times(timed.traces, members, options_.threads);
+      if (depends_on_time(timed.traces)) ASMEVO_CHECK(run_anew(object, members, timed.times));
+      report.objects.push_back(std::move(timed));
+    }
+    if (json_)
+      print_json(as_json(report, options_.explain));
+    else
+      print(report, options_.explain);
+    return Answer::Yes;
+  }
+
+ private:
+  Result<std::shared_ptr<const codeobject::CodeObject>> load(const std::string& file) const {
+    ASMEVO_TRY(codeobject::CodeObject object, load_code_object(file, options_.target));
+    return std::make_shared<const codeobject::CodeObject>(std::move(object));
+  }
+
+  static bool depends_on_time(const oracle::LaunchTraces& traces) {
+    return std::ranges::any_of(traces.launches, [](const auto& l) { return l.trace.depends_on_time; });
+  }
+
+  // What such a kernel does may change with who is first: each member but the nominal one sees it run in an
+  // order of its own.
+  Status run_anew(const std::shared_ptr<const codeobject::CodeObject>& object,
+                  const std::vector<timing::EnsembleMember>& members,
+                  std::vector<oracle::LaunchTime>& times) const {
+    for (size_t n = 1; n < members.size(); ++n) {
+      ASMEVO_TRY(const oracle::LaunchTraces traces, trace(object, members[n].machine, n));
+      times[n] = oracle::launch_time(traces, members[n].machine, members[n].options);
+    }
+    return {};
+  }
+
+  Result<oracle::LaunchTraces> trace(const std::shared_ptr<const codeobject::CodeObject>& object,
+                                     const timing::Machine& machine, uint64_t schedule) const {
+    oracle::LaunchTraceOptions trace;
+    trace.kernel = options_.kernel;
+    trace.trace.effort = options_.effort;
+    trace.trace.threads = options_.threads;
+    trace.trace.schedule = schedule;
+    if (!options_.capture.empty()) {
+      ASMEVO_TRY(const oracle::Case c, oracle::read_capture(options_.capture));
+      if (c.target.gfx != object->target().gfx)
+        return unsupported("{} is for {}", options_.capture, c.target.name());
+      return oracle::trace_case(c, object, machine, trace);
+    }
+    ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options_.launch));
+    ASMEVO_CHECK(spec.check_target(object->target(), options_.launch));
+    ASMEVO_TRY(const oracle::LaunchPlan plan,
+               oracle::LaunchPlan::make(std::move(spec), options_.shape, options_.seed));
+    return oracle::trace_launches(plan, object, machine, trace);
+  }
+
+  const Options& options_;
+  bool json_;
+};
+
+} // namespace
+
+void add_time(Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(context, "time", "how long launches take on a machine model, and which is faster",
+                            "asmevo time k0.co candidate.co --launch launch.toml --shape full");
+  verb->add_option("K", options->files, "code objects; the others are compared with the first")->required();
+  verb->add_option("--launch", options->launch, "launch file (docs/launch-spec.md)")->type_name("FILE");
+  verb->add_option("--capture", options->capture, "recorded dispatch (docs/captures.md)")->type_name("DIR");
+  verb->add_option("--shape", options->shape, "set of sizes in the launch file")->type_name("NAME");
+  verb->add_option("--target", options->target, "the object for this target id, where a file holds several")
+      ->type_name("ID");
+  verb->add_option("--kernel", options->kernel, "kernel to time, in place of the launch file's")
+      ->type_name("NAME");
+  verb->add_option("--model", options->model, "machine model: mi300x, ..., or a file (docs/timing.md)")
+      ->type_name("NAME|FILE");
+  verb->add_option("--members", options->members, "models of the ensemble, the nominal one among them")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_flag("--structural", options->structural,
+                 "the ensemble of other arbitration, placement and replacement instead, for final figures");
+  verb->add_option("--timing-effort", options->effort,
+                   "instructions to simulate for each object and model, about")
+      ->check(CLI::Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
+      ->capture_default_str();
+  verb->add_option("--seed", options->seed, "mixed into the seeds of random buffers")->capture_default_str();
+  verb->add_option("--threads", options->threads, "threads; 0: one a core")->capture_default_str();
+  verb->add_flag("--explain", options->explain, "where the cycles went, and what differs");
+  verb->callback([&context, options] {
+    context.action = [&context, options] { return Timing(*options, context.json).run(); };
+  });
+}
+
+} // namespace asmevo::cli
