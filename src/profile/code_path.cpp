@@ -20,6 +20,16 @@ CodePath::CodePath(const KernelCode& code, const KernelProfile& profile) : code_
   }
 }
 
+double CodePath::weight(uint32_t from, uint32_t to) const {
+  const auto& blocks = code_.cfg().blocks();
+  if (blocks[from].successors.size() == 1) return weights_[from];
+  if (blocks[to].predecessors.size() == 1) return weights_[to];
+  double rest = weights_[from];
+  for (const uint32_t other : blocks[from].successors)
+    if (other != to && blocks[other].predecessors.size() == 1) rest -= weights_[other];
+  return std::clamp(rest, 0.0, std::max(0.0, weights_[to]));
+}
+
 CodePath::Walk::Walk(const CodePath& path, Index from, bool back)
     : path_(path), at_(from), back_(back), visits_(path.code().cfg().blocks().size(), 0) {}
 
@@ -41,7 +51,10 @@ Index CodePath::Walk::across(uint32_t number) {
   uint32_t best = no_index;
   for (const uint32_t b : back_ ? blocks[number].predecessors : blocks[number].successors) {
     if (!blocks[b].reachable || visits_[b] >= most) continue;
-    const double gain = best == no_index ? 1 : path_.weight(b) - path_.weight(best);
+    const auto edge = [&](uint32_t other) {
+      return back_ ? path_.weight(other, number) : path_.weight(number, other);
+    };
+    const double gain = best == no_index ? 1 : edge(b) - edge(best);
     if (gain > 0 || (gain == 0 && b == neighbour)) best = b;
   }
   if (best == no_index) return no_index;

@@ -17,6 +17,8 @@ class CodePath {
   const InstructionTime* time(program::Index i) const { return profile_.at(code_.address(i)); }
   /// How often a block ran, or if that is not known, how much time it took.
   double weight(uint32_t block) const { return weights_[block]; }
+  /// How often control went from one block to one of its successors, as far as the blocks' weights tell.
+  double weight(uint32_t from, uint32_t to) const;
 
   /// Goes back or forth from an entry, one entry a step. A loop is gone round twice at most, so that what
   /// its last turn left is met, and then left by the way in.

@@ -17,7 +17,12 @@ std::string scaled(double x, std::string_view unit) {
   constexpr std::array<std::string_view, 6> names = {"", "k", "M", "G", "T", "P"};
   size_t n = 0;
   for (; x >= 1000 && n + 1 < names.size(); ++n) x /= 1000;
-  return fmt::format("{:.{}f} {}{}", x, x >= 100 || n == 0 ? 0 : x >= 10 ? 1 : 2, names[n], unit);
+  const std::string suffix = fmt::format("{}{}", names[n], unit);
+  return fmt::format("{:.{}f}{}{}", x,
+                     x >= 100 || n == 0 ? 0
+                     : x >= 10          ? 1
+                                        : 2,
+                     suffix.empty() ? "" : " ", suffix);
 }
 
 constexpr double least_shown = 0.0005; // shares that would be printed as 0.0 %
@@ -92,6 +97,15 @@ void roofline_lines(std::string& text, const KernelSummary& s) {
     if (r.intensity[n] > 0)
       parts.push_back(fmt::format("{:.3g} {}", r.intensity[n], name(static_cast<MemoryLevel>(n))));
   if (!parts.empty()) text += fmt::format("  FLOP a byte: {}\n", fmt::join(parts, ", "));
+}
+
+// Of a profile that nothing else is known of.
+void profile_lines(std::string& text, const KernelProfile& p) {
+  text += fmt::format("{}: {}, {} {}", p.kernel, p.source, scaled(p.total(), ""), unit_of(p.origin));
+  if (p.unplaced > 0) text += fmt::format(", {} more at no instruction of it", scaled(p.unplaced, ""));
+  text += "\n";
+  for (const std::string& note : p.notes) text += fmt::format("note: {}\n", note);
+  for (const auto& [counter, value] : p.counters) text += fmt::format("  {:<36} {:.6g}\n", counter, value);
 }
 
 std::string ids(const KernelCode& code, const std::vector<Index>& list) {
@@ -270,7 +284,7 @@ std::string report_text(const KernelReport& report, size_t window_lines) {
     time_lines(text, s), stall_lines(text, s), instruction_lines(text, s), memory_lines(text, s);
     roofline_lines(text, s);
   } else {
-    text += fmt::format("{}: {}\n", report.context->profile->kernel, report.context->profile->source);
+    profile_lines(text, *report.context->profile);
   }
   if (const double outside = share_outside(*report.context); outside >= least_shown)
     text += fmt::format("{} of the time in functions that the kernel calls, where no windows are\n",
@@ -289,6 +303,8 @@ Json report_json(const KernelReport& report) {
                {"source", profile.source},
                {"unit", unit_of(profile.origin)},
                {"notes", profile.notes},
+               {"counters", profile.counters},
+               {"unplaced", profile.unplaced},
                {"object", object_json(*report.context)},
                {"share_outside", share_outside(*report.context)}};
   if (report.summary) json["summary"] = summary_json(*report.summary);

@@ -120,7 +120,7 @@ std::vector<Index> body_of(const CodePath& path, uint32_t number) {
     uint32_t next = no_index;
     for (const uint32_t s : block.successors) {
       if (!cfg.in_loop(s, number) || visited[s]) continue;
-      if (next == no_index || path.weight(s) > path.weight(next)) next = s;
+      if (next == no_index || path.weight(b, s) > path.weight(b, next)) next = s;
     }
     // The way back, where it is taken more often.
     if (std::ranges::find(loop.latches, b) != loop.latches.end() && next != no_index &&

@@ -111,7 +111,11 @@ class Writer {
     const InFlight waits = awaited_by(*c_.path, w_.worst);
     for (const auto* list : {&waits.vector, &waits.lds, &waits.scalar})
       if (!list->empty()) text += fmt::format("; waits for {}", named_list(*list, 3));
-    if (const Index barrier = barrier_before(*c_.path, w_.worst); barrier != program::no_index)
+    constexpr double noteworthy = 0.1; // of the time there
+    const InstructionTime* const t = c_.path->time(w_.worst);
+    const Index barrier = barrier_before(*c_.path, w_.worst);
+    if (t != nullptr && barrier != program::no_index &&
+        t->stalled[static_cast<size_t>(Stall::BarrierWait)] > noteworthy * t->total())
       text += fmt::format("; stands at the barrier {}", code_.id(barrier));
     return text;
   }

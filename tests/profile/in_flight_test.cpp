@@ -64,6 +64,24 @@ TEST(InFlight, AroundALoop) {
   EXPECT_THAT(numbers(k, awaited_by(*k.path, k.entry(1)).vector), ElementsAre(3));
 }
 
+// A load that nearly every wave does, behind a branch that the others take over it.
+TEST(InFlight, TheWayMostTake) {
+  ReadKernel k("s_cbranch_execz over\n"             // 0
+               "global_load_dword v1, v0, s[0:1]\n" // 1
+               "over:\n"
+               "s_waitcnt vmcnt(0)"); // 2
+  const auto with = [&](double loads) {
+    k.profile.instructions.clear();
+    k.set(0, {.address = 0, .issues = 100, .busy = 400});
+    k.set(1, {.address = 0, .issues = loads, .busy = 4 * loads});
+    k.set(2, {.address = 0, .issues = 100, .busy = 400});
+    k.read_profile();
+    return awaited_by(*k.path, k.entry(2)).vector.size();
+  };
+  EXPECT_EQ(with(90), 1U);
+  EXPECT_EQ(with(10), 0U);
+}
+
 TEST(InFlight, ProducersAreTheNearestWriters) {
   const ReadKernel k("v_mov_b32 v1, 1\nv_mov_b32 v2, 2\nv_mov_b32 v1, 3\nv_add_u32 v3, v1, v2");
   std::vector<program::Index> from;

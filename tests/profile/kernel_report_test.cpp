@@ -35,8 +35,8 @@ TEST(KernelReport, JsonKeepsItsForm) {
   const nlohmann::ordered_json json = report_json(r.report);
   EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(json["source"], "modelled (mi300x)");
-  EXPECT_THAT(keys(json), ElementsAre("version", "kernel", "source", "unit", "notes", "object",
-                                      "share_outside", "summary", "loops", "registers", "windows"));
+  EXPECT_THAT(keys(json), ElementsAre("version", "kernel", "source", "unit", "notes", "counters", "unplaced",
+                                      "object", "share_outside", "summary", "loops", "registers", "windows"));
   EXPECT_THAT(keys(json["summary"]),
               ElementsAre("launches", "seconds", "share_of_plan", "cycles", "clock_mhz", "limiter",
                           "workgroups", "waves_per_workgroup", "waves_per_simd", "used_compute_units",
@@ -77,6 +77,15 @@ TEST(KernelReport, TextNamesTheModel) {
 TEST(KernelReport, WithoutASummary) {
   Reported r;
   r.report.summary.reset();
+  r.kernel.profile.source = "measured (FILE)";
+  r.kernel.profile.notes = {"skid"};
+  r.kernel.profile.counters = {{"SQ_WAVES", 12}};
+  r.kernel.profile.unplaced = 3;
+  EXPECT_THAT(report_text(r.report, 40),
+              ::testing::AllOf(HasSubstr("k: measured (FILE), "), HasSubstr("note: skid\n"),
+                               HasSubstr("SQ_WAVES"), HasSubstr("3 more at no instruction"),
+                               HasSubstr("window 1: ")));
+  EXPECT_EQ(report_json(r.report)["counters"]["SQ_WAVES"], 12);
   EXPECT_THAT(report_text(r.report, 40), Not(HasSubstr("limiter")));
   EXPECT_FALSE(report_json(r.report).contains("summary"));
 }
