@@ -1,6 +1,7 @@
 #include "cli/bench_microkernels.h"
 
 #include "base/progress.h"
+#include "cli/load.h"
 #include "oracle/matrix_figures.h"
 #include "oracle/modelled_figures.h"
 
@@ -131,7 +132,9 @@ Json matrix_as_json(const std::string& machine, const std::string& target,
 
 } // namespace
 
-Result<Answer> bench_microkernels(const MicrokernelOptions& o, bool json) {
+Result<Answer> bench_microkernels(const MicrokernelOptions& given, bool json) {
+  MicrokernelOptions o = given;
+  if (o.objects.empty()) o.objects = objects_beside_program(o.suite);
   ASMEVO_TRY(const auto figures, oracle::read_figures(std::filesystem::path(o.suite) / "figures.csv"));
   Progress progress("figures", figures.size());
   oracle::FigureOptions options{.suite = o.suite,

@@ -30,10 +30,8 @@ Result<std::string> find_object(const BenchTimingOptions& options, const std::st
                                 const isa::Target& target) {
   const std::string stem = fs::path(launch_file).stem().string();
   std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
   std::vector<fs::path> folders = {options.objects};
-  if (options.objects.empty())
-    folders = {options.suite, here / "kernels" / fs::path(options.suite).lexically_normal().filename()};
+  if (options.objects.empty()) folders = {options.suite, objects_beside_program(options.suite)};
   for (const fs::path& folder : folders)
     for (const std::string& name : {stem + "." + std::string(target.name()) + ".co", stem + ".co"})
       if (fs::exists(folder / name, error)) return (folder / name).string();

@@ -3,6 +3,8 @@
 #include "codeobject/container.h"
 #include "oracle/verify.h"
 
+#include <filesystem>
+
 namespace asmevo::cli {
 
 Result<Bytes> load_object(const std::string& path, const std::string& target) {
@@ -48,6 +50,12 @@ Result<Loaded> load_program(const std::string& path, const std::string& target, 
   Result<Loaded> loaded = load();
   if (!loaded && !loaded.error().message.starts_with(path)) return failed(loaded.error(), path);
   return loaded;
+}
+
+std::string objects_beside_program(const std::string& suite) {
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  return (here / "kernels" / std::filesystem::path(suite).lexically_normal().filename()).string();
 }
 
 } // namespace asmevo::cli

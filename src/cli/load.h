@@ -22,6 +22,10 @@ struct Loaded {
 /// The bytes of the one code object in `path`, or of the one for `target` where it holds several.
 Result<Bytes> load_object(const std::string& path, const std::string& target);
 
+/// Where the build puts the code objects of a suite of kernels of this tree: kernels/<its name> beside the
+/// program.
+std::string objects_beside_program(const std::string& suite);
+
 /// load_object, parsed. Errors start with the path.
 Result<codeobject::CodeObject> load_code_object(const std::string& path, const std::string& target);
 

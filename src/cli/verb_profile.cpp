@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "oracle/launch_time.h"
+#include "profile/import.h"
 #include "profile/kernel_report.h"
 
 #include <algorithm>
@@ -12,31 +13,13 @@ namespace asmevo::cli {
 namespace {
 
 struct Options {
-  std::string file, launch, shape, target, kernel, model;
+  std::string file, launch, shape, target, kernel, model, import;
+  std::optional<uint64_t> dispatch;
   uint64_t seed = 0, effort = timing::TraceOptions().effort;
   unsigned threads = 0;
   size_t windows = profile::HotWindowOptions().windows, window_lines = 60;
   bool listing = false;
 };
-
-// The model of the largest card that has such a GPU.
-std::string default_model(const isa::Target& target) {
-  switch (target.gfx) {
-  case isa::Gfx::gfx90a: return "mi250x";
-  case isa::Gfx::gfx942: return "mi300x";
-  case isa::Gfx::gfx950: return "mi355x";
-  }
-  return "";
-}
-
-Result<timing::MachineModel> find_model(const Options& options, const isa::Target& target) {
-  ASMEVO_TRY(timing::MachineModel model,
-             timing::MachineModel::find(options.model.empty() ? default_model(target) : options.model));
-  if (model.target().gfx != target.gfx)
-    return bad_input("--model {}: it is a {}, and {} is for {}", model.name(), model.target().name(),
-                     options.file, target.name());
-  return model;
-}
 
 bool launches(const std::vector<oracle::StepSpec>& steps, const std::string& kernel) {
   return std::ranges::any_of(
@@ -103,32 +86,70 @@ profile::KernelReport report_on(const Options& options, const Modelled& m,
   return report;
 }
 
-// A profile that comes from elsewhere (--import) will take the place of model_launches() here; what follows
-// needs a KernelProfile only, and leaves out the summary.
-Result<Answer> run(const Options& options, bool json) {
-  if (options.launch.empty()) return bad_input("profile: --launch is required");
+// The report, or the listing, of a profile whoever made it.
+Result<Answer> show(const Options& options, bool json, const profile::WindowContext& context,
+                    const profile::KernelReport& report) {
+  if (json)
+    print_json(options.listing ? profile::annotated_listing_json(context) : profile::report_json(report));
+  else
+    fmt::print("{}", options.listing ? profile::annotated_listing(context)
+                                     : profile::report_text(report, options.window_lines));
+  return Answer::Yes;
+}
+
+Result<Answer> profile_model(const Options& options, bool json) {
   Codecs codecs;
   ASMEVO_TRY(const Loaded loaded, load_program(options.file, options.target, codecs));
-  ASMEVO_TRY(const timing::MachineModel model, find_model(options, loaded.original.object.target()));
+  ASMEVO_TRY(const timing::MachineModel model,
+             timing::MachineModel::for_target(options.model, loaded.original.object.target()));
   ASMEVO_TRY(const Modelled modelled, model_launches(options, loaded, model));
-
   ASMEVO_TRY(const auto code, profile::KernelCode::open(loaded.original, modelled.profile.kernel));
   const profile::CodePath path(*code, modelled.profile);
   const profile::RegisterPressure pressure = profile::register_pressure(*code);
   const profile::WindowContext context = context_of(modelled, loaded, path, pressure);
-  if (options.listing) {
-    if (json)
-      print_json(profile::annotated_listing_json(context));
-    else
-      fmt::print("{}", profile::annotated_listing(context));
-    return Answer::Yes;
-  }
-  const profile::KernelReport report = report_on(options, modelled, context, model.nominal());
-  if (json)
-    print_json(profile::report_json(report));
-  else
-    fmt::print("{}", profile::report_text(report, options.window_lines));
-  return Answer::Yes;
+  return show(options, json, context, report_on(options, modelled, context, model.nominal()));
+}
+
+// --- profiles that were measured
+
+Result<std::string> only_kernel(const Options& options, const codeobject::CodeObject& object) {
+  if (!options.kernel.empty()) return options.kernel;
+  if (object.kernels().size() == 1) return object.kernels().front().name;
+  return bad_input("{}: {} kernels: --kernel says of which the profile is", options.file,
+                   object.kernels().size());
+}
+
+// A summary of units and memory levels needs the cycle model: what was measured goes without.
+Result<Answer> profile_import(const Options& options, bool json) {
+  ASMEVO_TRY(const auto subject, load_subject(options.file, options.target));
+  ASMEVO_TRY(const timing::MachineModel model,
+             timing::MachineModel::for_target(options.model, subject->object().target()));
+  profile::ImportOptions import;
+  import.dispatch = options.dispatch;
+  ASMEVO_TRY(import.kernel, only_kernel(options, subject->object()));
+  ASMEVO_TRY(const profile::ImportedProfile imported,
+             profile::import_profile(options.import, *subject, import));
+  for (const std::string& note : imported.profile.notes) fmt::print(stderr, "note: {}\n", note);
+  if (imported.bound == profile::BoundBy::Nothing)
+    return bad_input("{}: {} has counters, and no times of instructions", options.import,
+                     profile::describe(imported.format));
+  ASMEVO_TRY(const auto code, profile::KernelCode::open(subject->original(), import.kernel));
+  const profile::CodePath path(*code, imported.profile);
+  const profile::RegisterPressure pressure = profile::register_pressure(*code);
+  profile::WindowContext context{
+      .path = &path, .profile = &imported.profile, .pressure = &pressure, .codec = &subject->codec()};
+  profile::KernelReport report;
+  report.context = &context;
+  const timing::Machine machine = model.nominal();
+  report.loops = profile::loop_bounds(path, machine);
+  report.windows = profile::hot_windows(path, imported.profile, machine, {.windows = options.windows});
+  return show(options, json, context, report);
+}
+
+Result<Answer> run(const Options& options, bool json) {
+  if (options.launch.empty() == options.import.empty())
+    return bad_input("profile: one of --launch and --import is required");
+  return options.import.empty() ? profile_model(options, json) : profile_import(options, json);
 }
 
 } // namespace
@@ -139,6 +160,10 @@ void add_profile(Context& context) {
                             "asmevo profile kernel.co --launch launch.toml --windows 1");
   verb->add_option("K0", options->file, "code object, or a file that holds one")->required();
   verb->add_option("--launch", options->launch, "launch file (docs/launch-spec.md)")->type_name("FILE");
+  CLI::Option* const import = verb->add_option("--import", options->import,
+                                               "what a profiler wrote, file or folder (docs/profiles.md)")
+                                  ->type_name("PATH");
+  verb->add_option("--dispatch", options->dispatch, "only this dispatch of it")->needs(import);
   verb->add_option("--shape", options->shape, "set of sizes in the launch file")->type_name("NAME");
   verb->add_option("--target", options->target, "the object for this target id, where the file holds several")
       ->type_name("ID");

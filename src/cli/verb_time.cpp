@@ -18,15 +18,6 @@ struct Options {
   bool structural = false, explain = false;
 };
 
-std::string default_model(const isa::Target& target) {
-  switch (target.gfx) {
-  case isa::Gfx::gfx90a: return "mi250x";
-  case isa::Gfx::gfx942: return "mi300x";
-  case isa::Gfx::gfx950: return "mi355x";
-  }
-  return "mi300x";
-}
-
 class Timing {
  public:
   Timing(const Options& options, bool json) : options_(options), json_(json) {}
@@ -37,12 +28,7 @@ class Timing {
     if (!options_.capture.empty() && !options_.shape.empty())
       return bad_input("time: --shape goes with --launch");
     ASMEVO_TRY(const auto first, load(options_.files.front()));
-    ASMEVO_TRY(
-        const auto model,
-        timing::MachineModel::find(options_.model.empty() ? default_model(first->target()) : options_.model));
-    if (model.target().gfx != first->target().gfx)
-      return unsupported("{} is for {}; machine model {} is {}", options_.files.front(),
-                         first->target().name(), model.name(), model.target().name());
+    ASMEVO_TRY(const auto model, timing::MachineModel::for_target(options_.model, first->target()));
     const auto members = options_.structural ? timing::structural_ensemble(model)
                                              : timing::parameter_ensemble(model, options_.members);
     TimeReport report;

@@ -213,6 +213,24 @@ Result<MachineModel> MachineModel::read(const std::string& path) {
   return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
+std::string_view MachineModel::default_name(const isa::Target& target) {
+  switch (target.gfx) {
+  case isa::Gfx::gfx90a: return "mi250x";
+  case isa::Gfx::gfx942: return "mi300x";
+  case isa::Gfx::gfx950: return "mi355x";
+  }
+  return "";
+}
+
+Result<MachineModel> MachineModel::for_target(const std::string& name_or_path, const isa::Target& target) {
+  ASMEVO_TRY(MachineModel model,
+             find(name_or_path.empty() ? std::string(default_name(target)) : name_or_path));
+  if (model.target().gfx != target.gfx)
+    return unsupported("machine model {} is a {}, the code is for {}", model.name(), model.target().name(),
+                       target.name());
+  return model;
+}
+
 Result<MachineModel> MachineModel::find(const std::string& name_or_path) {
   for (const BuiltinMachine& machine : builtin_machines)
     if (machine.name == name_or_path)

@@ -133,6 +133,10 @@ class MachineModel {
   static Result<MachineModel> read(const std::string& path);
   /// `path`: for messages, "machines/x.toml:12: l2: latency: ...".
   static Result<MachineModel> parse(std::string_view text, const std::string& path);
+  /// The one of this tree that stands for a target where nobody says which: its largest card.
+  static std::string_view default_name(const isa::Target&);
+  /// find() of a name, or the default where it is empty. Unsupported: a model of another target.
+  static Result<MachineModel> for_target(const std::string& name_or_path, const isa::Target&);
   /// Of the models of this tree, in alphabetical order.
   static std::span<const std::string_view> names();
 

@@ -22,9 +22,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::vector<std::string> verbs = {"inspect",   "extract", "embed",  "recover", "rebuild",
-                                        "roundtrip", "abidiff", "diff",   "check",   "conformance",
-                                        "infer",     "run",     "verify", "profile", "completions"};
+const std::vector<std::string> verbs = {
+    "inspect",     "extract", "embed", "recover", "rebuild", "roundtrip", "abidiff", "diff",       "check",
+    "conformance", "infer",   "run",   "verify",  "time",    "bench",     "profile", "completions"};
 
 // A launch of saxpy, in `folder`.
 std::string launch_file(const TemporaryFolder& folder) {
