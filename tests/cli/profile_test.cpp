@@ -110,7 +110,7 @@ TEST(ProfileVerb, ChoosesTheKernel) {
 TEST(ProfileVerb, MistakesAreNamed) {
   const Ran model = profiled({"--model", "mi250x"});
   EXPECT_EQ(model.exit_code, 2);
-  EXPECT_THAT(model.err, AllOf(HasSubstr("--model mi250x"), HasSubstr("gfx942")));
+  EXPECT_THAT(model.err, AllOf(HasSubstr("machine model mi250x"), HasSubstr("gfx942")));
   EXPECT_EQ(profiled({"--model", "mi999"}).exit_code, 2);
   const Ran none = run_asmevo({"profile", sample("saxpy", "gfx942").string()});
   EXPECT_EQ(none.exit_code, 2);
