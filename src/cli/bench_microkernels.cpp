@@ -40,7 +40,7 @@ std::string published(const oracle::PublishedFigure& f) {
 }
 
 void print_figures(const std::vector<ModelledFigure>& rows) {
-  constexpr std::string_view layout = "{:<7} {:<66} {:>8} {:>22} {:<12} {:>8}  {:<8} {}\n";
+  constexpr std::string_view layout = "{:<7} {:<66} {:>8} {:>22} {:<12} {:>8}  {}{}\n";
   fmt::print(layout, "machine", "figure", "modelled", "published", "unit", "apart", "sources", "");
   constexpr double rounding = 0.01;
   size_t agree = 0, off = 0, disagree = 0, outside = 0;
@@ -51,8 +51,8 @@ void print_figures(const std::vector<ModelledFigure>& rows) {
     disagree += r.figure.published && !r.figure.sources_agree(), outside += is_outside;
     fmt::print(layout, r.figure.machine, printable(r.figure.measures, 66), fmt::format("{:.5g}", r.modelled),
                published(r.figure), name(r.figure.unit), percent(r.deviation()), agreement(r.figure),
-               r.is_off()   ? "off"
-               : is_outside ? "outside"
+               r.is_off()   ? ", off"
+               : is_outside ? ", outside"
                             : "");
   }
   fmt::print("{} figures whose sources agree: {} within 5 % modelled, {} off\n"
@@ -91,7 +91,7 @@ std::string beside(double modelled, std::optional<double> expected) {
 
 void print_matrix(const std::string& machine, const std::string& target,
                   const std::vector<MatrixFigure>& rows) {
-  constexpr std::string_view layout = "{:<52} {:>6} {:>11} {:>12} {:>11} {:>8} {:>7} {:>6} {}\n";
+  constexpr std::string_view layout = "{:<52} {:>6} {:>11} {:>12} {:>11} {:>8} {:>7} {:>6}{}\n";
   fmt::print("{} ({}): cycles from one to the next, modelled/published\n", machine, target);
   fmt::print(layout, "opcode", "passes", "independent", "accumulating", "chained", "apart", "flops/c", "peak",
              "");
@@ -104,7 +104,7 @@ void print_matrix(const std::string& machine, const std::string& target,
     using Cycles = MatrixFigure::Cycles;
     fmt::print(layout, r.opcode, r.passes, of(&Cycles::independent), of(&Cycles::accumulating),
                of(&Cycles::chained), percent(r.deviation()), fmt::format("{:.0f}", r.rate()),
-               r.published ? fmt::format("{:.0f}", r.published->peak) : "-", r.is_off() ? "off" : "");
+               r.published ? fmt::format("{:.0f}", r.published->peak) : "-", r.is_off() ? " off" : "");
   }
   fmt::print("{}: {} opcodes: {} within 5 % modelled, {} off, {} without published cycles\n", machine,
              rows.size(), rows.size() - off - none, off, none);

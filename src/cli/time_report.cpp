@@ -85,6 +85,11 @@ Totals totals_of(const TimedObject& o) {
   return t;
 }
 
+std::string trimmed(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 double share(double part, double all) {
   return all > 0 ? 100 * part / all : 0;
 }
@@ -92,22 +97,27 @@ double share(double part, double all) {
 std::string what_was_simulated(const TimedObject& o) {
   double least = 1;
   for (const KernelTime& k : o.times.front().each) least = std::min(least, k.simulated_share);
-  const bool all = o.traces.launches.size() == o.traces.count && least >= 1;
+  const bool all = o.traces.launches.size() == o.traces.count &&
+                   std::ranges::all_of(o.traces.launches, [](const TracedLaunch& l) {
+                     return l.trace.sample.kind == timing::DispatchSample::Kind::Whole;
+                   });
   if (all) return "simulated whole";
   return fmt::format("{} of {} launch{} looked at, {:.1f} % of an XCD's work simulated",
                      o.traces.launches.size(), o.traces.count, o.traces.count == 1 ? "" : "es", 100 * least);
 }
 
+// The middle of the ensemble, and of the machine itself what it consists of.
 void print_object(const TimeReport& r, const TimedObject& o) {
   const Spread s = seconds_of(o);
-  fmt::print("{}\n  modelled ({}) {:>12.2f} us   {:.2f} to {:.2f} over {} model{}; {}\n", printable(o.file),
-             r.model, s.median * micro, s.low * micro, s.high * micro, o.times.size(),
-             o.times.size() == 1 ? "" : "s", what_was_simulated(o));
-  const LaunchTime& nominal = o.times.front();
-  fmt::print("  of that kernels {:.2f} us, launch floor {:.2f} us", nominal.kernels * micro,
-             nominal.floor * micro);
-  if (nominal.gaps > 0) fmt::print(", gaps between launches {:.2f} us", nominal.gaps * micro);
-  if (nominal.fills > 0) fmt::print(", memsets and copies {:.2f} us", nominal.fills * micro);
+  fmt::print("{}\n  modelled ({}) {:>12.2f} us in the middle of {} model{}, {:.2f} to {:.2f}; {}\n",
+             printable(o.file), r.model, s.median * micro, o.times.size(), o.times.size() == 1 ? "" : "s",
+             s.low * micro, s.high * micro, what_was_simulated(o));
+  const LaunchTime& first = o.times.front();
+  fmt::print("  {}: {:.2f} us = kernels {:.2f} + launch floor {:.2f} - {:.2f} that overlap",
+             r.members.front(), first.seconds * micro, first.kernels * micro, first.floor * micro,
+             (first.kernels + first.floor + first.gaps + first.fills - first.seconds) * micro);
+  if (first.gaps > 0) fmt::print(" + gaps between launches {:.2f}", first.gaps * micro);
+  if (first.fills > 0) fmt::print(" + memsets and copies {:.2f}", first.fills * micro);
   fmt::print("\n");
   for (const TracedLaunch& l : o.traces.launches)
     if (l.trace.depends_on_time) {
@@ -136,9 +146,10 @@ void print_where(const Totals& t) {
       fmt::print(", {:.1f} % {}", share(t.stalled[s], t.all()), timing::name(static_cast<Stall>(s)));
   fmt::print("\n");
   for (const Totals::Line& l : t.lines)
-    fmt::print("    {:5.1f} %  {:>8x}  {:<28} {:<24} {}\n", share(l.cycles, t.all()), l.address,
-               l.instruction->mnemonic, l.most == Stall::None ? "" : timing::name(l.most),
-               one_kernel ? "" : printable(l.kernel));
+    fmt::print("{}\n", trimmed(fmt::format("    {:5.1f} %  {:>8x}  {:<28} {:<24} {}",
+                                           share(l.cycles, t.all()), l.address, l.instruction->mnemonic,
+                                           l.most == Stall::None ? "" : timing::name(l.most),
+                                           one_kernel ? "" : printable(l.kernel))));
 }
 
 // The reasons of which the cycles differ most.
@@ -196,6 +207,15 @@ nlohmann::ordered_json as_json(const TimeReport& r, bool explain) {
                                 {"depends_on_time", std::ranges::any_of(o.traces.launches, [](const auto& l) {
                                    return l.trace.depends_on_time;
                                  })}};
+    for (size_t n = 0; n < o.traces.launches.size(); ++n) {
+      const auto& sample = o.traces.launches[n].trace.sample;
+      j["samples"].push_back({{"kernel", o.traces.launches[n].kernel},
+                              {"kind", timing::name(sample.kind)},
+                              {"compute_units", sample.cus},
+                              {"workgroups", sample.workgroups.size()},
+                              {"of_workgroups", sample.all},
+                              {"seconds", o.times.front().each[n].seconds}});
+    }
     if (&o != &r.objects.front()) {
       const std::vector<double> values = speedups(r.objects.front(), o);
       j["speedup"] = spread_json(timing::spread_of(values));

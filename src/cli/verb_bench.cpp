@@ -10,6 +10,7 @@ namespace {
 void add_timing(Context& context, CLI::App& verb) {
   auto timing = std::make_shared<BenchTimingOptions>();
   CLI::App* table = verb.add_subcommand("timing", "modelled times beside given ones");
+  table->add_flag("--json", context.json, "print the result as JSON");
   table->add_option("--suite", timing->suite, "folder of launch files and times.csv")->type_name("DIR");
   table->add_option("--objects", timing->objects, "folder of their code objects")->type_name("DIR");
   table->add_option("--model", timing->model, "machine model; default: the one named like the suite's folder")
@@ -29,6 +30,7 @@ void add_published(Context& context, CLI::App& verb, const std::string& name, co
                    Result<Answer> (*run)(const MicrokernelOptions&, bool)) {
   auto options = std::make_shared<MicrokernelOptions>();
   CLI::App* table = verb.add_subcommand(name, description);
+  table->add_flag("--json", context.json, "print the result as JSON");
   table->add_option("--suite", options->suite, "folder of the tables and launch files")
       ->type_name("DIR")
       ->capture_default_str();

@@ -148,7 +148,7 @@ Result<Answer> profile_import(const Options& options, bool json) {
 
 Result<Answer> run(const Options& options, bool json) {
   if (options.launch.empty() == options.import.empty())
-    return bad_input("profile: one of --launch and --import is required");
+    return bad_input("profile: one of --launch and --import is required, and not both");
   return options.import.empty() ? profile_model(options, json) : profile_import(options, json);
 }
 

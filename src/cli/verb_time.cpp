@@ -24,7 +24,7 @@ class Timing {
 
   Result<Answer> run() {
     if (options_.launch.empty() == options_.capture.empty())
-      return bad_input("time: one of --launch and --capture is required");
+      return bad_input("time: one of --launch and --capture is required, and not both");
     if (!options_.capture.empty() && !options_.shape.empty())
       return bad_input("time: --shape goes with --launch");
     ASMEVO_TRY(const auto first, load(options_.files.front()));
@@ -41,6 +41,9 @@ class Timing {
       std::shared_ptr<const codeobject::CodeObject> object = first;
       if (&file != &options_.files.front()) {
         ASMEVO_TRY(object, load(file));
+        if (object->target().gfx != first->target().gfx)
+          return unsupported("{} is for {}, {} for {}", file, object->target().name(), options_.files.front(),
+                             first->target().name());
       }
       TimedObject timed;
       timed.file = file;

@@ -27,24 +27,30 @@ void launches_in(const std::vector<StepSpec>& steps, std::vector<const StepSpec*
   }
 }
 
+// ": a, b, ...", the first ones; empty: there are none.
+std::string names_of(const codeobject::CodeObject& object) {
+  constexpr size_t most_named = 8;
+  std::string known;
+  for (size_t i = 0; i < std::min(object.kernels().size(), most_named); ++i)
+    known += fmt::format("{} {}", i == 0 ? ":" : ",", printable(object.kernels()[i].name));
+  if (object.kernels().size() > most_named) known += ", ...";
+  return known;
+}
+
 Result<std::string> kernel_of(const LaunchPlan& plan, const StepSpec& step,
                               const codeobject::CodeObject& object, const LaunchRunOptions& options) {
   const std::string& name = options.kernel.empty() ? step.kernel : options.kernel;
   const std::string where = plan.spec.place(step.line);
   if (name.empty()) {
     if (object.kernels().size() == 1) return object.kernels().front().name;
-    return bad_input("{}: step launch: kernel: missing; the code object has {} kernels", where,
-                     object.kernels().size());
+    return bad_input("{}: step launch: kernel: missing; the code object has {} kernels{}", where,
+                     object.kernels().size(), names_of(object));
   }
   if (object.find_kernel(name) != nullptr) return name;
-  std::string known;
-  constexpr size_t most_named = 8;
-  for (size_t i = 0; i < std::min(object.kernels().size(), most_named); ++i)
-    known += fmt::format("{} {}", i == 0 ? "" : ",", printable(object.kernels()[i].name));
-  if (object.kernels().size() > most_named) known += ", ...";
+  const std::string known = names_of(object);
   return bad_input("{}: the code object has no kernel '{}'; it has{}",
                    options.kernel.empty() ? where + ": step launch: kernel" : std::string("--kernel"),
-                   printable(name), known.empty() ? " none" : ":" + known);
+                   printable(name), known.empty() ? " none" : known);
 }
 
 class Runner {

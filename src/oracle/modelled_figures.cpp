@@ -132,6 +132,7 @@ Result<std::vector<ModelledFigure>> model_figures(const std::vector<PublishedFig
     if (!value) return failed(value.error(), fmt::format("figure of line {} ({})", f.line, f.machine));
     rows.push_back({f, *value});
   }
+  if (rows.empty()) return bad_input("no figure is of machine '{}'", printable(options.machine));
   return rows;
 }
 

@@ -21,7 +21,7 @@ constexpr uint64_t folded(uint64_t x, unsigned bits) {
 
 Cache::Cache(const Shape& shape)
     : shape_(shape), sets_(shape.bytes / (uint64_t{shape.line} * shape.ways)), tags_(sets_ * shape.ways),
-      lines_(tags_.size()), guesses_(guess_count),
+      lines_(tags_.size()), used_(tags_.size()), guesses_(guess_count),
       fold_bits_(shape.hashed ? std::max(1U, static_cast<unsigned>(std::bit_width(sets_)) - 1) : 0) {}
 
 uint64_t Cache::set_of(uint64_t number) const {
@@ -43,18 +43,18 @@ size_t Cache::place_of(uint64_t number) const {
 Cache::Line* Cache::find(uint64_t address) {
   const size_t place = place_of(address / shape_.line);
   if (place == tags_.size()) return nullptr;
-  lines_[place].used = ++clock_;
+  used_[place] = ++clock_;
   return &lines_[place];
 }
 
+// A free line, or the least recently used: free ones have never been used.
 size_t Cache::victim(uint64_t set) {
   const size_t first = set * shape_.ways;
-  size_t oldest = first;
-  for (size_t n = first; n < first + shape_.ways; ++n) {
-    if (tags_[n] == 0) return n;
-    if (lines_[n].used < lines_[oldest].used) oldest = n;
-  }
-  if (shape_.replacement == Replacement::LeastRecentlyUsed) return oldest;
+  const uint32_t* const used = used_.data() + first;
+  uint32_t least = used[0];
+  for (unsigned n = 1; n < shape_.ways; ++n) least = std::min(least, used[n]);
+  const size_t oldest = first + static_cast<size_t>(std::find(used, used + shape_.ways, least) - used);
+  if (shape_.replacement == Replacement::LeastRecentlyUsed || tags_[oldest] == 0) return oldest;
   random_ = random_ * 6364136223846793005U + 1442695040888963407U;
   return first + (random_ >> 33) % shape_.ways;
 }
@@ -67,17 +67,20 @@ Cache::Line* Cache::bring(uint64_t address, bool passing) {
   pushed_out_dirty_ = tags_[place] != 0 && lines_[place].dirty;
   tags_[place] = number + 1;
   lines_[place] = {};
-  lines_[place].used = passing ? 0 : ++clock_;
+  used_[place] = passing ? 0 : ++clock_;
   return &lines_[place];
 }
 
 void Cache::drop(uint64_t address) {
   const size_t place = place_of(address / shape_.line);
-  if (place != tags_.size()) tags_[place] = 0;
+  if (place == tags_.size()) return;
+  tags_[place] = 0;
+  used_[place] = 0;
 }
 
 void Cache::clear() {
   std::ranges::fill(tags_, 0);
+  std::ranges::fill(used_, 0);
 }
 
 } // namespace asmevo::timing

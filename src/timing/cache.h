@@ -23,10 +23,6 @@ class Cache {
   struct Line {
     double ready = 0; // when its data are
     bool dirty = false;
-
-   private:
-    friend class Cache;
-    uint32_t used = 0;
   };
 
   explicit Cache(const Shape&);
@@ -54,6 +50,7 @@ class Cache {
   uint64_t sets_;
   std::vector<uint64_t> tags_; // the line's number + 1; 0: free
   std::vector<Line> lines_;
+  std::vector<uint32_t> used_;           // when a line last was; 0: it goes first
   mutable std::vector<uint8_t> guesses_; // in which way of its set a line was last seen
   unsigned fold_bits_;
   uint32_t clock_ = 0;

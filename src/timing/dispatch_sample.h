@@ -5,15 +5,17 @@
 // workgroups, in their order:
 //
 //   Whole:    all are simulated on all its compute units
-//   Sequence: some, in blocks of neighbours spread over the dispatch, on all or some of its compute units;
-//             the rest passes at the rate that is reached once all are busy
-//   Cut:      as many as fit at once, each only until it has done so many instructions; the rest passes at
-//             the rate of instructions that is reached
+//   Sequence: some. On some of its compute units, with all that those have to do, taken from everywhere; or
+//             fewer, in blocks of neighbours spread over the dispatch, and the rest passes at the rate that
+//             is reached once all are busy
+//   Cut:      where even two compute units have too much to do: as many as fit at once, each only until it
+//             has done so many instructions; the rest passes at the rate of instructions that is reached
 #pragma once
 
 #include "timing/machine_model.h"
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace asmevo::timing {
@@ -35,11 +37,14 @@ struct DispatchSample {
   uint64_t most_steps = ~uint64_t{0}; // Cut: instructions of each wave
 };
 
+/// "whole", "sequence", "cut"
+std::string_view name(DispatchSample::Kind);
+
 /// `effort`: instructions to simulate, about.
 DispatchSample choose_sample(const DispatchSize&, const Machine&, uint64_t effort);
 
 /// A few workgroups over the dispatch, to find out how many instructions they have: the first, the last, and
-/// between.
+/// between at distances that have nothing to do with the grid's sides.
 std::vector<uint64_t> probe_workgroups(uint64_t workgroups);
 
 } // namespace asmevo::timing

@@ -59,6 +59,24 @@ class Recording {
   std::deque<std::unique_ptr<TraceRecorder>> recorders_;
 };
 
+// How long the workgroups of a cut sample are: of themselves, for others of the dispatch may take other ways.
+// All of them, or as many as are affordable, from all over the sample.
+Result<double> mean_length(const emulator::Launch& launch, emulator::Code& code,
+                           emulator::AddressSpace& memory, uint64_t bias, const DispatchTrace& trace,
+                           const TraceOptions& options) {
+  constexpr double affordable = 100e6; // instructions
+  const std::vector<uint64_t>& sample = trace.sample.workgroups;
+  const auto count =
+      static_cast<uint64_t>(std::clamp(affordable / std::max(1.0, trace.size.instructions), 2.0,
+                                       static_cast<double>(std::max<size_t>(2, sample.size()))));
+  std::vector<uint64_t> some;
+  for (uint64_t n = 0; n < std::min<uint64_t>(count, sample.size()); ++n)
+    some.push_back(sample[n * sample.size() / std::min<uint64_t>(count, sample.size())]);
+  Recording counting(1, 0, options);
+  ASMEVO_CHECK(counting.run(launch, code, memory, bias, some, 0));
+  return static_cast<double>(counting.executed()) / static_cast<double>(some.size());
+}
+
 } // namespace
 
 Result<DispatchTrace> trace_dispatch(const emulator::Launch& launch, emulator::Code& code,
@@ -88,10 +106,14 @@ Result<DispatchTrace> trace_dispatch(const emulator::Launch& launch, emulator::C
   Recording recording(banks, trace.sample.most_steps, options);
   ASMEVO_CHECK(recording.run(launch, code, memory, bias, trace.sample.workgroups, enough));
   recording.take(trace, trace.sample.workgroups);
+  if (cut) {
+    ASMEVO_TRY(trace.size.instructions, mean_length(launch, code, memory, bias, trace, options));
+  }
   trace.executed = probing.executed() + recording.executed();
   if (!cut && !trace.groups.empty())
     trace.size.instructions =
         static_cast<double>(recording.executed()) / static_cast<double>(trace.groups.size());
+  trace.footprint = footprint(trace);
   return trace;
 }
 

@@ -5,6 +5,7 @@
 #include "codeobject/inspection.h"
 #include "emulator/dispatch.h"
 #include "timing/dispatch_sample.h"
+#include "timing/footprint.h"
 #include "timing/wave_trace.h"
 
 namespace asmevo::timing {
@@ -18,6 +19,7 @@ struct DispatchTrace {
   uint64_t code_address = 0;                                // in the code object, of op 0
   std::vector<WorkgroupTrace> groups;                       // in the sample's order
   std::vector<emulator::RegionInfo> regions;                // of memory
+  Footprint footprint;                                      // as worked out from all of this
   uint64_t executed = 0;                                    // by the emulator
   /// A wave that waits for others' writes, or reads the clock: on a GPU it may do more or less than here.
   bool depends_on_time = false;

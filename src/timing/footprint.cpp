@@ -1,5 +1,7 @@
 #include "timing/footprint.h"
 
+#include "timing/dispatch_trace.h"
+
 #include <algorithm>
 #include <unordered_set>
 

@@ -2,9 +2,9 @@
 // launch like it left in the caches.
 #pragma once
 
-#include "timing/dispatch_trace.h"
-
 namespace asmevo::timing {
+
+struct DispatchTrace;
 
 struct Footprint {
   double xcd = 0; // bytes that the workgroups of one XCD touch

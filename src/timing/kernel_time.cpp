@@ -1,7 +1,5 @@
 #include "timing/kernel_time.h"
 
-#include "timing/footprint.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -68,7 +66,7 @@ double clock_of(const Machine& m, const SimulationResult& s, unsigned cus) {
 
 KernelTime kernel_time(const DispatchTrace& trace, const Machine& machine, const KernelTimeOptions& options) {
   KernelTime time;
-  const Footprint used = footprint(trace);
+  const Footprint& used = trace.footprint;
   time.footprint = used.all;
   time.warmth = {.l2 = kept_share(used.xcd, machine[P::l2_bytes]),
                  .mall = kept_share(used.all, machine[P::mall_bytes])};

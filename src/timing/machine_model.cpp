@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 namespace asmevo::timing {
@@ -210,7 +211,10 @@ Result<MachineModel> MachineModel::parse(std::string_view text, const std::strin
 
 Result<MachineModel> MachineModel::read(const std::string& path) {
   ASMEVO_TRY(const Bytes bytes, read_file(path));
-  return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+  ASMEVO_TRY(MachineModel model, parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path));
+  // A copy that keeps its original's name must not pass for it.
+  model.name_ += " of " + std::filesystem::path(path).filename().string();
+  return model;
 }
 
 std::string_view MachineModel::default_name(const isa::Target& target) {

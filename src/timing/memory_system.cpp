@@ -245,9 +245,12 @@ double MemorySystem::scalar(unsigned n, std::span<const TracedPiece> pieces, dou
       ++counts_.scalar_misses;
       line = cache.bring(piece.address(), false);
       const Answer answer = l2_read(piece.address(), at + r_.scalar_latency + r_.scalar_miss / 2, false);
-      line->ready = answer.at + r_.scalar_miss / 2;
+      const double ready = answer.at + r_.scalar_miss / 2;
+      done = std::max(done, ready);
+      if (line != nullptr) line->ready = ready; // a cache without room holds nothing
+    } else {
+      done = std::max(done, line->ready);
     }
-    done = std::max(done, line->ready);
   }
   return done;
 }

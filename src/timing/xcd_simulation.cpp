@@ -92,7 +92,7 @@ class Simulation {
       if (resident_[cu] >= options_.workgroups_per_cu) continue;
       if (best == options_.cus) best = cu;
       if (options_.structure.placement == Structure::Placement::RoundRobin) break;
-      if (resident_[cu] > resident_[best]) best = cu;
+      if (resident_[cu] < resident_[best]) best = cu;
     }
     return best;
   }

@@ -17,7 +17,7 @@ namespace asmevo::timing {
 /// Who goes first where the hardware's documents do not say.
 struct Structure {
   enum class Arbitration : uint8_t { OldestFirst, YoungestFirst, RoundRobin } arbitration{};
-  enum class Placement : uint8_t { RoundRobin, Fullest } placement{}; // of workgroups on compute units
+  enum class Placement : uint8_t { RoundRobin, Emptiest } placement{}; // of workgroups on compute units
   Cache::Replacement replacement{};
 };
 

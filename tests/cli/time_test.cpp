@@ -23,7 +23,7 @@ Ran timed(const std::string& pair, std::vector<std::string> more) {
 TEST(TimeVerb, NamesTheModel) {
   const Ran ran = timed("fma", {"--kernel", "fast", "--shape", "tiny"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("modelled (mi300x)"), HasSubstr("over 8 models"),
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("modelled (mi300x)"), HasSubstr("in the middle of 8 models"),
                              HasSubstr("simulated whole")));
   EXPECT_EQ(ran.out.find("measured"), std::string::npos);
   EXPECT_THAT(timed("fma", {"--kernel", "fast", "--shape", "tiny", "--model", "mi308x"}).out,

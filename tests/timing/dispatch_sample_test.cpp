@@ -65,7 +65,21 @@ TEST(DispatchSample, HoldsWhatItPromises) {
 TEST(DispatchSample, ProbesLieAllOver) {
   EXPECT_EQ(probe_workgroups(1), std::vector<uint64_t>{0});
   EXPECT_EQ(probe_workgroups(2), (std::vector<uint64_t>{0, 1}));
-  EXPECT_EQ(probe_workgroups(101), (std::vector<uint64_t>{0, 25, 50, 75, 100}));
+  const std::vector<uint64_t> probes = probe_workgroups(2048);
+  EXPECT_GE(probes.size(), 8U);
+  EXPECT_EQ(probes.back(), 2047U);
+  for (size_t n = 1; n < probes.size(); ++n) EXPECT_LT(probes[n] - probes[n - 1], 2 * 2048 / 8U);
+}
+
+// Of a grid with a ragged last column no more than a few may be of that column, whatever its width.
+TEST(DispatchSample, ProbesDoNotFollowTheGrid) {
+  for (const uint64_t width : {2U, 4U, 8U, 16U, 32U, 100U, 128U}) {
+    const std::vector<uint64_t> probes = probe_workgroups(width * 128);
+    const auto ragged = std::ranges::count_if(probes, [&](uint64_t w) { return w % width == width - 1; });
+    EXPECT_LE(static_cast<double>(ragged),
+              2 + static_cast<double>(probes.size()) * 2 / static_cast<double>(width))
+        << width;
+  }
 }
 
 TEST(Warmth, WhatFitsStaysAndWhatDoesNotStaysByChance) {

@@ -84,8 +84,8 @@ TEST(XcdSimulation, AWaitTakesAsLongAsTheCacheThatAnswers) {
   // A published latency holds the wait's turn.
   const std::string load = "global_load_dword v4, v1, s[8:9]\n s_waitcnt vmcnt(0)\n";
   EXPECT_NEAR(each(load), machine()[P::l1_latency], 4);
-  EXPECT_NEAR(each("global_load_dword v4, v1, s[8:9] sc1\n s_waitcnt vmcnt(0)\n"),
-              machine()[P::l2_latency], 5);
+  EXPECT_NEAR(each("global_load_dword v4, v1, s[8:9] sc1\n s_waitcnt vmcnt(0)\n"), machine()[P::l2_latency],
+              5);
   EXPECT_NEAR(each("ds_read_b32 v4, v1\n s_waitcnt lgkmcnt(0)\n"), machine()[P::lds_latency], 3);
   // Two at once take hardly longer than one.
   EXPECT_NEAR(each("global_load_dword v4, v1, s[8:9]\n" + load), machine()[P::l1_latency] + 8, 4);
