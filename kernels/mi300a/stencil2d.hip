@@ -3,8 +3,8 @@
 
 constexpr int rows = 16, columns = 64;
 
-// All loads are under way before the first is waited for: the measured times of the small sizes leave no room for
-// one after another.
+// All loads are under way before the first is waited for: the measured times of the small sizes leave no room
+// for one after another.
 __device__ inline void fill(float* to, const float* from, int width, int pitch) {
   float column[rows + 2];
 #pragma unroll

@@ -18,8 +18,8 @@ struct RunOptions {
   uint64_t initial_state = 0;
   /// Instructions that all waves of one workgroup together may execute before the run counts as hanging.
   uint64_t most_instructions = uint64_t{1} << 32;
-  /// Instructions of one workgroup after which nobody wants to see more of it: it is left where it is and counts
-  /// as finished. 0: no limit.
+  /// Instructions of one workgroup after which nobody wants to see more of it: it is left where it is and
+  /// counts as finished. 0: no limit.
   uint64_t enough_instructions = 0;
   double most_seconds = 0; // of the whole run; 0: no limit
   /// Only these workgroups, in this order (linear indices); empty: all.

@@ -73,7 +73,8 @@ class SuiteRun {
   Status run(const Workgroups* only = nullptr) {
     oracle::LaunchRunOptions options;
     if (only != nullptr)
-      options.before_launch = [&](const std::string& kernel, const auto&, const auto&) -> Result<oracle::BeforeLaunch> {
+      options.before_launch = [&](const std::string& kernel, const auto&,
+                                  const auto&) -> Result<oracle::BeforeLaunch> {
         const auto found = only->find(kernel);
         if (found == only->end()) return oracle::BeforeLaunch::Stop;
         device_->options().workgroups.assign(found->second.begin(), found->second.end());
