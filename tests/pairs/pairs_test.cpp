@@ -18,6 +18,9 @@ struct Pair {
   std::string name;
   double least_ratio = 0;
 };
+void PrintTo(const Pair& pair, std::ostream* out) {
+  *out << pair.name;
+}
 
 // name,category,least_ratio,...: the first three fields hold no commas.
 std::vector<Pair> pairs() {
