@@ -42,7 +42,6 @@ size_t count_faster(const std::vector<double>& speedups) {
 struct Totals {
   double busy = 0, issues = 0;
   PerStall<double> stalled{};
-  timing::MemoryCounts memory; // of the samples
   struct Line {
     uint64_t address = 0;
     const isa::Instruction* instruction = nullptr;
@@ -70,7 +69,6 @@ Totals totals_of(const TimedObject& o) {
     const TracedLaunch& launch = o.traces.launches[n];
     const KernelTime& time = o.times.front().each[n];
     const double weight = launch.stands_for / std::max(1e-9, time.simulated_share);
-    t.memory += time.simulation.memory;
     for (size_t id = 0; id < time.simulation.ops.size(); ++id) {
       const OpTime& op = time.simulation.ops[id];
       t.busy += op.busy * weight, t.issues += static_cast<double>(op.issues) * weight;

@@ -14,7 +14,7 @@ struct TimedObject {
 };
 
 struct TimeReport {
-  std::string model, launch, shape;
+  std::string model;
   bool structural = false;
   std::vector<std::string> members;
   std::vector<TimedObject> objects; // the first is what the others are compared with

@@ -34,8 +34,6 @@ class Timing {
     TimeReport report;
     report.model = model.name();
     report.structural = options_.structural;
-    report.launch = options_.launch.empty() ? options_.capture : options_.launch;
-    report.shape = options_.shape;
     for (const timing::EnsembleMember& m : members) report.members.push_back(m.name);
     for (const std::string& file : options_.files) {
       std::shared_ptr<const codeobject::CodeObject> object = first;

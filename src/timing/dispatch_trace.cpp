@@ -66,12 +66,11 @@ Result<double> mean_length(const emulator::Launch& launch, emulator::Code& code,
                            const TraceOptions& options) {
   constexpr double affordable = 100e6; // instructions
   const std::vector<uint64_t>& sample = trace.sample.workgroups;
-  const auto count =
-      static_cast<uint64_t>(std::clamp(affordable / std::max(1.0, trace.size.instructions), 2.0,
-                                       static_cast<double>(std::max<size_t>(2, sample.size()))));
+  const uint64_t count = std::min<uint64_t>(
+      sample.size(),
+      static_cast<uint64_t>(std::max(2.0, affordable / std::max(1.0, trace.size.instructions))));
   std::vector<uint64_t> some;
-  for (uint64_t n = 0; n < std::min<uint64_t>(count, sample.size()); ++n)
-    some.push_back(sample[n * sample.size() / std::min<uint64_t>(count, sample.size())]);
+  for (uint64_t n = 0; n < count; ++n) some.push_back(sample[n * sample.size() / count]);
   Recording counting(1, 0, options);
   ASMEVO_CHECK(counting.run(launch, code, memory, bias, some, 0));
   return static_cast<double>(counting.executed()) / static_cast<double>(some.size());

@@ -83,7 +83,7 @@ KernelTime kernel_time(const DispatchTrace& trace, const Machine& machine, const
                                .seed = options.seed,
                                .waves_per_workgroup = trace.size.waves_per_workgroup,
                                .workgroups_per_cu = trace.size.workgroups_per_cu};
-  time.simulation = simulate(code, machine, trace.target, groups, simulation);
+  time.simulation = simulate(code, machine, groups, simulation);
   time.cycles = std::max(0.0, whole_cycles(trace, time.simulation) - machine[P::wave_start]);
   time.clock_mhz = clock_of(machine, time.simulation, trace.sample.cus);
   time.seconds = time.cycles / (time.clock_mhz * 1e6);

@@ -57,17 +57,7 @@ double kept_share(double used, double size) {
   return share;
 }
 
-MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& o) {
-  l1_lines += o.l1_lines, l1_misses += o.l1_misses, l2_reads += o.l2_reads, l2_misses += o.l2_misses;
-  l2_writes += o.l2_writes, atomics += o.atomics, mall_reads += o.mall_reads, hbm_reads += o.hbm_reads;
-  mall_writes += o.mall_writes, hbm_writes += o.hbm_writes, scalar_lines += o.scalar_lines;
-  scalar_misses += o.scalar_misses, icache_lines += o.icache_lines, icache_misses += o.icache_misses;
-  tlb_misses += o.tlb_misses, lds_accesses += o.lds_accesses, lds_busy += o.lds_busy;
-  lds_conflicts += o.lds_conflicts, l1_busy += o.l1_busy;
-  return *this;
-}
-
-MemorySystem::MemorySystem(const Machine& m, const isa::Target&, const Options& options)
+MemorySystem::MemorySystem(const Machine& m, const Options& options)
     : options_(options), per_shared_(whole(m[P::cus_per_cache])), cus_(options.cus),
       l2_(l2_shape(m, options.l2_share, options.replacement)),
       tlb_({.bytes = page * known_pages, .line = page, .ways = page_ways}),

@@ -39,7 +39,6 @@ struct MemoryCounts {
   uint64_t scalar_lines = 0, scalar_misses = 0, icache_lines = 0, icache_misses = 0, tlb_misses = 0;
   uint64_t lds_accesses = 0;
   double lds_busy = 0, lds_conflicts = 0, l1_busy = 0; // cycles, of all compute units together
-  MemoryCounts& operator+=(const MemoryCounts&);
 };
 
 class MemorySystem {
@@ -51,7 +50,7 @@ class MemorySystem {
     Warmth warmth;
     Cache::Replacement replacement = Cache::Replacement::LeastRecentlyUsed;
   };
-  MemorySystem(const Machine&, const isa::Target&, const Options&);
+  MemorySystem(const Machine&, const Options&);
 
   /// What an access did, for profiles.
   struct Outcome {

@@ -45,15 +45,14 @@ struct Simd {
 
 class Simulation {
  public:
-  Simulation(const TimedCode& code, const Machine& machine, const isa::Target& target,
-             std::span<const WorkgroupTrace* const> workgroups, const SimulationOptions& options)
+  Simulation(const TimedCode& code, const Machine& machine, std::span<const WorkgroupTrace* const> workgroups,
+             const SimulationOptions& options)
       : code_(code), machine_(machine), options_(options), workgroups_(workgroups),
-        memory_(machine, target,
-                {.cus = options.cus,
-                 .l2_share = options.share,
-                 .xcds = options.xcds,
-                 .warmth = options.warmth,
-                 .replacement = options.structure.replacement}),
+        memory_(machine, {.cus = options.cus,
+                          .l2_share = options.share,
+                          .xcds = options.xcds,
+                          .warmth = options.warmth,
+                          .replacement = options.structure.replacement}),
         simds_(size_t{options.cus} * simds_per_cu), resident_(options.cus), random_(options.seed),
         start_interval_(machine[P::workgroup_cycles] *
                         std::max(1.0, options.waves_per_workgroup / double{simds_per_cu}) / options.share) {
@@ -97,6 +96,18 @@ class Simulation {
     return best;
   }
 
+  // The index of one that nobody uses any more, or of a new one.
+  template <class T>
+  static uint32_t take_place(std::vector<T>& all, std::vector<uint32_t>& free) {
+    if (free.empty()) {
+      all.emplace_back();
+      return static_cast<uint32_t>(all.size() - 1);
+    }
+    const uint32_t place = free.back();
+    free.pop_back();
+    return place;
+  }
+
   void start_workgroup(double at) {
     now_ = at;
     const WorkgroupTrace& trace = *workgroups_[next_group_++];
@@ -105,11 +116,7 @@ class Simulation {
     ++resident_[cu], --room_;
     dispatch_free_ = at + start_interval_;
     result_.last_start = at;
-    const uint32_t group = free_groups_.empty() ? static_cast<uint32_t>(groups_.size()) : free_groups_.back();
-    if (free_groups_.empty())
-      groups_.emplace_back();
-    else
-      free_groups_.pop_back();
+    const uint32_t group = take_place(groups_, free_groups_);
     groups_[group] = {.cu = cu};
     for (const WaveTrace& wave : trace.waves)
       if (!wave.steps.empty()) start_wave(wave, group, at);
@@ -121,11 +128,7 @@ class Simulation {
     size_t best = size_t{cu} * simds_per_cu;
     for (size_t s = best; s < (size_t{cu} + 1) * simds_per_cu; ++s)
       if (simds_[s].waves.size() < simds_[best].waves.size()) best = s;
-    const uint32_t id = free_waves_.empty() ? static_cast<uint32_t>(waves_.size()) : free_waves_.back();
-    if (free_waves_.empty())
-      waves_.emplace_back();
-    else
-      free_waves_.pop_back();
+    const uint32_t id = take_place(waves_, free_waves_);
     Wave& wave = waves_[id];
     wave.group = group, wave.simd = static_cast<uint32_t>(best), wave.blocked = Stall::None;
     wave.at_barrier = false;
@@ -135,14 +138,12 @@ class Simulation {
     wave.progress.start(trace, code_, first);
     fetch(wave);
     simds_[best].waves.push_back(id);
-    result_.waves_time -= at;
     wake(best, wave.progress.ready);
   }
 
   void end_wave(uint32_t id, double at) {
     Wave& wave = waves_[id];
     result_.end = std::max(result_.end, at);
-    result_.waves_time += at;
     std::erase(simds_[wave.simd].waves, id);
     free_waves_.push_back(id);
     Group& group = groups_[wave.group];
@@ -347,8 +348,7 @@ class Simulation {
       time.stalled[static_cast<size_t>(wave.blocked)] += at - progress.ready;
     wave.blocked = Stall::None;
     ++result_.instructions;
-    if (result_.instructions % mark_distance == 0)
-      result_.marks.push_back({at, result_.instructions, result_.finished.size()});
+    if (result_.instructions % mark_distance == 0) result_.marks.push_back({at, result_.instructions});
   }
 
   void open_barrier(uint32_t number, double at) {
@@ -414,11 +414,11 @@ OpTime& OpTime::operator+=(const OpTime& o) {
   return *this;
 }
 
-SimulationResult simulate(const TimedCode& code, const Machine& machine, const isa::Target& target,
+SimulationResult simulate(const TimedCode& code, const Machine& machine,
                           std::span<const WorkgroupTrace* const> workgroups,
                           const SimulationOptions& options) {
   const Machine inside = without_waits(machine);
-  return Simulation(code, inside, target, workgroups, options).run();
+  return Simulation(code, inside, workgroups, options).run();
 }
 
 } // namespace asmevo::timing

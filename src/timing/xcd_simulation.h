@@ -53,16 +53,15 @@ struct SimulationResult {
   /// Instructions that had issued at a cycle, now and then.
   struct Mark {
     double cycle = 0;
-    uint64_t instructions = 0, finished = 0;
+    uint64_t instructions = 0;
   };
   std::vector<Mark> marks;
   std::vector<OpTime> ops; // by id of the code
   MemoryCounts memory;
   std::array<double, pipe_count> pipe_busy{}; // cycles, of all units of a kind together
-  double waves_time = 0;                      // cycles that waves were there, together
 };
 
-SimulationResult simulate(const TimedCode&, const Machine&, const isa::Target&,
-                          std::span<const WorkgroupTrace* const> workgroups, const SimulationOptions&);
+SimulationResult simulate(const TimedCode&, const Machine&, std::span<const WorkgroupTrace* const> workgroups,
+                          const SimulationOptions&);
 
 } // namespace asmevo::timing
