@@ -30,8 +30,11 @@ std::vector<EnsembleMember> structural_ensemble(const MachineModel& model) {
   return {
       with("youngest wave first", S::Arbitration::YoungestFirst, S::Placement::RoundRobin, lru),
       with("waves in turn", S::Arbitration::RoundRobin, S::Placement::RoundRobin, lru),
-      with("the emptiest compute unit first", S::Arbitration::OldestFirst, S::Placement::Emptiest, lru),
-      with("caches replace at random", S::Arbitration::OldestFirst, S::Placement::RoundRobin, random),
+      with("oldest wave first", S::Arbitration::OldestFirst, S::Placement::RoundRobin, lru),
+      with("the emptiest compute unit first", S::Arbitration::GreedyThenLongestReady, S::Placement::Emptiest,
+           lru),
+      with("caches replace at random", S::Arbitration::GreedyThenLongestReady, S::Placement::RoundRobin,
+           random),
       with("waves in turn, caches replace at random", S::Arbitration::RoundRobin, S::Placement::RoundRobin,
            random),
   };

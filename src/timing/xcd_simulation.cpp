@@ -39,7 +39,8 @@ struct Simd {
   double vector_port = 0;
   double valu_after_matrix = 0, packed_after_matrix = 0;
   double wake = never;
-  size_t turn = 0; // round robin: who is first
+  size_t turn = 0;     // round robin: who is first
+  uint32_t last = ~0U; // wave that issued a vector instruction
   bool priorities = false;
 };
 
@@ -214,10 +215,19 @@ class Simulation {
 
   void arrange(Simd& simd) {
     using Arbitration = Structure::Arbitration;
-    if (options_.structure.arbitration == Arbitration::YoungestFirst)
-      std::ranges::reverse(order_);
-    else if (options_.structure.arbitration == Arbitration::RoundRobin && !order_.empty())
-      std::ranges::rotate(order_, order_.begin() + static_cast<std::ptrdiff_t>(simd.turn++ % order_.size()));
+    switch (options_.structure.arbitration) {
+    case Arbitration::GreedyThenLongestReady:
+      std::ranges::stable_sort(order_, {},
+                               [&](uint32_t w) { return w == simd.last ? -1.0 : waves_[w].progress.ready; });
+      break;
+    case Arbitration::OldestFirst: break;
+    case Arbitration::YoungestFirst: std::ranges::reverse(order_); break;
+    case Arbitration::RoundRobin:
+      if (!order_.empty())
+        std::ranges::rotate(order_,
+                            order_.begin() + static_cast<std::ptrdiff_t>(simd.turn++ % order_.size()));
+      break;
+    }
     if (simd.priorities)
       std::ranges::stable_sort(order_, std::greater{},
                                [&](uint32_t w) { return waves_[w].progress.priority; });
@@ -251,7 +261,7 @@ class Simulation {
       taken_[port_of(op.pipe)] = at;
       taken_by_ = wave.simd;
     }
-    if (op.pipe == Pipe::Valu || op.pipe == Pipe::Matrix) simd.vector_port = at + turn;
+    if (op.pipe == Pipe::Valu || op.pipe == Pipe::Matrix) simd.vector_port = at + turn, simd.last = id;
     if (op.matrix)
       simd.valu_after_matrix = at + op.to_valu, simd.packed_after_matrix = at + op.to_packed_valu;
     const uint32_t cu = wave.simd / simds_per_cu;

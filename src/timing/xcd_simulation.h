@@ -1,10 +1,10 @@
 // Some compute units of one XCD while workgroups pass through them: the cycle model itself.
 //
 // Each compute unit has four SIMDs, and each SIMD the waves that were dealt to it. Every cycle in which
-// something can happen on a SIMD its waves are asked in turn, those of higher priority first and the older
-// before the younger; of those whose next instruction is ready one may issue for each kind of unit. What a
-// memory instruction costs is known when it issues (memory_system.h), so nothing but that, barriers, and the
-// dispatch of workgroups has to be simulated as events.
+// something can happen on a SIMD its waves are asked in turn, those of higher priority first; of those whose
+// next instruction is ready one may issue for each kind of unit. What a memory instruction costs is known
+// when it issues (memory_system.h), so nothing but that, barriers, and the dispatch of workgroups has to be
+// simulated as events.
 #pragma once
 
 #include "timing/memory_system.h"
@@ -16,7 +16,11 @@ namespace asmevo::timing {
 
 /// Who goes first where the hardware's documents do not say.
 struct Structure {
-  enum class Arbitration : uint8_t { OldestFirst, YoungestFirst, RoundRobin } arbitration{};
+  /// GreedyThenLongestReady: the wave that issued the last vector instruction, then the one that could have
+  /// issued for longest. The rule of the hardware is not published. This one neither lets a wave starve nor
+  /// keeps waves in step, so that a cheap instruction more or less breaks no pattern.
+  enum class Arbitration : uint8_t { GreedyThenLongestReady, OldestFirst, YoungestFirst, RoundRobin };
+  Arbitration arbitration{};
   enum class Placement : uint8_t { RoundRobin, Emptiest } placement{}; // of workgroups on compute units
   Cache::Replacement replacement{};
 };

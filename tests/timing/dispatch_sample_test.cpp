@@ -113,13 +113,13 @@ TEST(Ensemble, StructuralMembersDifferInStructureAlone) {
   for (const EnsembleMember& m : structural_ensemble(model)) {
     EXPECT_EQ(m.machine, model.nominal()) << m.name;
     const Structure& s = m.options.structure;
-    EXPECT_TRUE(s.arbitration != Structure::Arbitration::OldestFirst ||
+    EXPECT_TRUE(s.arbitration != Structure::Arbitration::GreedyThenLongestReady ||
                 s.placement != Structure::Placement::RoundRobin ||
                 s.replacement != Cache::Replacement::LeastRecentlyUsed)
         << m.name;
   }
   for (const EnsembleMember& m : parameter_ensemble(model, 4))
-    EXPECT_EQ(m.options.structure.arbitration, Structure::Arbitration::OldestFirst);
+    EXPECT_EQ(m.options.structure.arbitration, Structure::Arbitration::GreedyThenLongestReady);
 }
 
 TEST(Ensemble, SpreadsAreMediansAndBounds) {

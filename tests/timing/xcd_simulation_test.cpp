@@ -109,6 +109,31 @@ TEST(XcdSimulation, BankConflictsKeepLdsBusy) {
 }
 
 // The slowest wave of a workgroup keeps the others at the barrier.
+// One round of workgroups, all at the same place of the same loop: however the waves of a SIMD take turns,
+// an instruction more is never a gain.
+TEST(XcdSimulation, CheapInstructionsMoreAreNoGain) {
+  const std::string loads =
+      "global_load_dword v4, v1, s[8:9]\n s_waitcnt vmcnt(0)\n v_add_f32_e32 v5, v4, v5";
+  const std::string lds = "ds_read_b32 v4, v1\n ds_read_b32 v6, v1 offset:4\n v_add_f32_e32 v8, v9, v10\n"
+                          "s_waitcnt lgkmcnt(0)\n v_add_f32_e32 v5, v4, v6";
+  const std::string mfma = "v_mfma_f32_32x32x8_f16 v[16:31], v[32:33], v[34:35], v[16:31]";
+  for (const std::string& work :
+       {times(4, "v_add_f32_e32 v3, v4, v5"), times(2, "v_exp_f32_e32 v3, v4"),
+        times(3, "v_add_f32_e32 v3, v3, v5") + "s_add_u32 s12, s12, s13", mfma, loads, lds})
+    for (const std::string& extra : {std::string("s_nop 0"), std::string("s_add_u32 s20, s20, s21")})
+      for (const uint64_t waves_per_simd : {1, 2, 4}) {
+        double before = 0;
+        for (unsigned n = 0; n < 7; ++n) {
+          const double now =
+              cycles("s_movk_i32 s11, 24\nround:\n" + work + "\n" + times(n, extra) +
+                         "s_sub_u32 s11, s11, 1\n s_cmp_lg_u32 s11, 0\n s_cbranch_scc1 round\n",
+                     {.groups = waves_per_simd * 6 * 38, .items = 256});
+          EXPECT_GE(now, before * 0.995) << work << " " << n << " of " << extra << ", " << waves_per_simd;
+          before = now;
+        }
+      }
+}
+
 TEST(XcdSimulation, BarriersWaitForAll) {
   const std::string slow_first_wave =
       "v_cmp_gt_u32_e32 vcc, 64, v0\n s_cbranch_vccz go\n s_sleep 20\ngo:\n s_barrier\n";
