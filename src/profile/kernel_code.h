@@ -14,9 +14,14 @@ class KernelCode {
  public:
   /// `original` must outlive the result. BadInput: no such kernel.
   static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&, std::string_view kernel);
+  /// The same of an object that edits made: `named` is its program as they left it, entry for entry that of
+  /// the object, with the ids by which edits go on. It must outlive the result, too.
+  static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&,
+                                                        const program::Program& named,
+                                                        std::string_view kernel);
   KernelCode(const KernelCode&) = delete;
 
-  const program::Program& program() const { return original_.program(); }
+  const program::Program& program() const { return program_; }
   const program::Function& function() const { return function_; }
   const program::Cfg& cfg() const { return cfg_; }
   const program::Liveness& liveness() const { return liveness_; }
@@ -31,8 +36,8 @@ class KernelCode {
   program::Index at(uint64_t address) const;
 
  private:
-  KernelCode(const rebuild::Original&, const program::Function&);
-  const rebuild::Original& original_;
+  KernelCode(const rebuild::Original&, const program::Program&, const program::Function&);
+  const program::Program& program_;
   program::Function function_;
   program::Cfg cfg_;
   program::Liveness liveness_;

@@ -4,7 +4,7 @@
 # of the same folder, so that the public ones stay free of LLVM (docs/architecture.md).
 set -euo pipefail
 cd "$1/src"
-order=(base isa codeobject program rebuild emulator sanitizer timing device oracle infer profile report cli)
+order=(base isa codeobject program rebuild emulator sanitizer timing device oracle infer profile gate run search report cli)
 bad=0
 complain() { echo "$1" >&2; bad=1; }
 

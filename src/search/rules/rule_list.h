@@ -1,0 +1,10 @@
+// The rules, each in the file of its name. For rules.cpp and tests.
+#pragma once
+
+#include "search/rules/rule.h"
+
+namespace asmevo::search {
+
+// std::vector<Proposal> propose_waits(const RuleContext&); // waits.cpp
+
+} // namespace asmevo::search

@@ -1,0 +1,46 @@
+#include "search/rules/rule_list.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace asmevo::search {
+
+namespace {
+
+constexpr std::array<Rule, 0> rules = {};
+
+} // namespace
+
+std::span<const Rule> all_rules() {
+  return rules;
+}
+
+const Rule* find_rule(std::string_view name) {
+  const auto found = std::ranges::find(rules, name, &Rule::name);
+  return found == rules.end() ? nullptr : &*found;
+}
+
+double RuleContext::time_of(program::Index begin, program::Index end) const {
+  const program::Index first = code.function().begin;
+  return std::accumulate(time.begin() + (begin - first), time.begin() + (end - first), 0.0);
+}
+
+std::string text_of(const RuleContext& context, program::Index begin, program::Index end) {
+  std::string text;
+  for (program::Index i = begin; i < end; ++i)
+    text += program::print(context.code.program(), i, context.codec) + "\n";
+  return text;
+}
+
+program::Change replace(const RuleContext& context, program::Index first, program::Index last,
+                        std::string text) {
+  const auto& entries = context.code.program().entries;
+  return {.first = entries[first].id, .last = entries[last].id, .before = {}, .text = std::move(text)};
+}
+
+program::Change insert_before(const RuleContext& context, program::Index at, std::string text) {
+  return {.first = {}, .last = {}, .before = context.code.program().entries[at].id, .text = std::move(text)};
+}
+
+} // namespace asmevo::search
