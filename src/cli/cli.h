@@ -46,6 +46,9 @@ void add_profile(Context&);
 void add_run(Context&);
 void add_verify(Context&);
 void add_completions(Context&);
+void add_worker(Context&);
+void add_optimize(Context&);
+void add_resume(Context&);
 
 /// Prints JSON as one document, indented, followed by a newline.
 void print_json(const nlohmann::ordered_json&);

@@ -46,6 +46,7 @@ class CaseVerifier {
     }
     ASMEVO_TRY(candidate_, std::move(ran));
     report_.candidate_instructions = candidate_.outcome.instructions;
+    report_.ended = candidate_.outcome;
     if (!candidate_.outcome.completed()) {
       fail(outcome_of(candidate_.outcome.kind), "", candidate_.outcome.text);
       return std::move(report_);

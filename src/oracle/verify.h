@@ -45,8 +45,9 @@ struct CaseReport {
   std::vector<uint64_t> sample;    // the workgroups that were run; empty: all of them
   uint64_t workgroups = 0;         // of the dispatch
   uint64_t k0_instructions = 0, candidate_instructions = 0;
-  sanitizer::Defects defects; // of the candidate that K0 does not have, where the case is watched
-  bool says_nothing = false;  // made up, and K0 does not agree with itself: counts for nobody
+  sanitizer::Defects defects;  // of the candidate that K0 does not have, where the case is watched
+  bool says_nothing = false;   // made up, and K0 does not agree with itself: counts for nobody
+  device::LaunchOutcome ended; // the candidate's run: where it faulted, if it did
   std::vector<std::string> notes;
 };
 

@@ -1,0 +1,119 @@
+#include "gate/node_profile.h"
+
+#include "profile/kernel_report.h"
+
+#include <algorithm>
+#include <set>
+
+namespace asmevo::gate {
+
+namespace {
+
+// What a profile is made from, and has to outlive it.
+struct Modelled {
+  std::shared_ptr<const oracle::Subject> subject;
+  program::Program named;
+  oracle::LaunchTraces traces;
+  oracle::LaunchTime time;
+};
+
+double seconds_of(const Modelled& m, const std::string& kernel) {
+  double seconds = 0;
+  profile::each_launch(m.traces, m.time, kernel,
+                       [&](const oracle::TracedLaunch& l, const timing::KernelTime& t) {
+                         seconds += t.seconds * l.stands_for;
+                       });
+  return seconds;
+}
+
+profile::WindowContext context_of(const Modelled& m, const profile::KernelProfile& times,
+                                  const profile::CodePath& path, const profile::RegisterPressure& pressure) {
+  profile::WindowContext context{
+      .path = &path, .profile = &times, .pressure = &pressure, .codec = &m.subject->codec()};
+  const auto launch = std::ranges::find(m.traces.launches, times.kernel, &oracle::TracedLaunch::kernel);
+  if (launch == m.traces.launches.end()) return context;
+  const auto& w = launch->shape.workgroup;
+  context.workgroup_size = uint64_t{w[0]} * w[1] * w[2];
+  context.dynamic_lds = launch->shape.dynamic_lds;
+  context.occupancy = launch->trace.occupancy;
+  return context;
+}
+
+Json report_of(const Modelled& m, const profile::KernelProfile& times, const profile::KernelCode& code,
+               const timing::Machine& machine) {
+  const profile::CodePath path(code, times);
+  const profile::RegisterPressure pressure = profile::register_pressure(code);
+  const profile::WindowContext context = context_of(m, times, path, pressure);
+  profile::KernelReport report;
+  report.context = &context;
+  report.summary = profile::kernel_summary(m.traces, m.time, times, machine);
+  report.loops = profile::loop_bounds(path, machine);
+  report.windows = profile::hot_windows(path, times, machine,
+                                        {.waves_per_simd = report.summary->waves,
+                                         .busiest_unit = profile::busiest_unit(*report.summary).second});
+  return profile::report_json(report);
+}
+
+Result<KernelTimes> times_of(const Modelled& m, const std::string& kernel,
+                             const timing::MachineModel& model) {
+  KernelTimes k;
+  k.kernel = kernel;
+  const profile::KernelProfile times = profile::modelled_profile(m.traces, m.time, kernel, model.name());
+  ASMEVO_TRY(const auto code, profile::KernelCode::open(m.subject->original(), m.named, kernel));
+  const program::Function& f = code->function();
+  k.time.resize(f.end - f.begin), k.issues.resize(f.end - f.begin);
+  const double total = std::max(times.total(), 1e-30);
+  for (program::Index i = f.begin; i < f.end; ++i)
+    if (const profile::InstructionTime* t = times.at(code->address(i))) {
+      k.time[i - f.begin] = t->total() / total;
+      k.issues[i - f.begin] = t->issues;
+    }
+  k.report = report_of(m, times, *code, model.nominal());
+  return k;
+}
+
+} // namespace
+
+Result<NodeProfile> profile_node(const Setup& setup, const Bytes& object,
+                                 std::span<const Proposed::Step> chain) {
+  Modelled m;
+  ASMEVO_TRY(m.subject, oracle::Subject::open(object));
+  ASMEVO_TRY(m.named, program_after(*setup.k0(), chain));
+  const timing::Machine machine = setup.model().nominal();
+  ASMEVO_TRY(m.traces, setup.trace(m.subject, machine, 0));
+  m.time = oracle::launch_time(m.traces, machine);
+  std::set<std::string> kernels;
+  for (const oracle::TracedLaunch& l : m.traces.launches) kernels.insert(l.kernel);
+  NodeProfile node;
+  double all = 0;
+  for (const std::string& kernel : kernels) {
+    ASMEVO_TRY(KernelTimes k, times_of(m, kernel, setup.model()));
+    k.share = seconds_of(m, kernel);
+    all += k.share;
+    node.kernels.push_back(std::move(k));
+  }
+  for (KernelTimes& k : node.kernels) k.share /= std::max(all, 1e-30);
+  std::ranges::stable_sort(node.kernels, std::greater{}, &KernelTimes::share);
+  return node;
+}
+
+Json NodeProfile::json() const {
+  Json list = Json::array();
+  for (const KernelTimes& k : kernels)
+    list.push_back({{"kernel", k.kernel},
+                    {"share", k.share},
+                    {"time", k.time},
+                    {"issues", k.issues},
+                    {"report", k.report}});
+  return {{"kernels", list}};
+}
+
+NodeProfile NodeProfile::from_json(const Json& j) {
+  NodeProfile node;
+  for (const Json& k : j.at("kernels"))
+    node.kernels.push_back({k.at("kernel"), k.at("share"), k.at("time").get<std::vector<double>>(),
+                            k.at("issues").get<std::vector<double>>(), k.at("report")});
+  return node;
+}
+
+} // namespace asmevo::gate

@@ -1,0 +1,27 @@
+// Where the time of a verified object goes, in a form that travels: what drivers read, and what reports show.
+#pragma once
+
+#include "gate/gated_eval.h"
+
+namespace asmevo::gate {
+
+struct KernelTimes {
+  std::string kernel;
+  double share = 0; // of the modelled time of all launches
+  // By entry of the kernel's function: share of the kernel's time that waves spend at it, and how often one
+  // issued it.
+  std::vector<double> time, issues;
+  Json report; // profile::report_json
+};
+
+/// Kernels that were launched, the longest first.
+struct NodeProfile {
+  std::vector<KernelTimes> kernels;
+  Json json() const;
+  static NodeProfile from_json(const Json&);
+};
+
+/// On the nominal machine. `chain`: the edits that made `object`, by whose ids the report names instructions.
+Result<NodeProfile> profile_node(const Setup&, const Bytes& object, std::span<const Proposed::Step> chain);
+
+} // namespace asmevo::gate

@@ -1,0 +1,169 @@
+#include "gate/setup.h"
+
+#include "oracle/capture.h"
+#include "rebuild/roundtrip.h"
+
+#include <algorithm>
+
+namespace asmevo::gate {
+
+namespace {
+
+using oracle::LaunchPlan;
+using oracle::LaunchSpec;
+
+// What times are taken at where nobody says: the size that the kernel is for.
+std::string timed_shape(const LaunchSpec& spec, const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  for (const char* shape : {"full", "search"})
+    if (spec.shapes.contains(shape)) return shape;
+  return "";
+}
+
+Status check_round_trip(const Bytes& k0, const oracle::Subject& subject) {
+  ASMEVO_TRY(const rebuild::RoundTrip trip, rebuild::roundtrip(k0, rebuild::Route::Direct, subject.codec()));
+  if (trip.identical) return {};
+  return bad_input("K0 does not come back byte for byte: {}",
+                   trip.differences.empty() ? "the file differs" : trip.differences.front().detail);
+}
+
+bool depends_on_time(const oracle::LaunchTraces& traces) {
+  return std::ranges::any_of(traces.launches, [](const auto& l) { return l.trace.depends_on_time; });
+}
+
+} // namespace
+
+Json SetupRequest::json() const {
+  return {{"k0", Json::binary(k0)},
+          {"launch", launch.string()},
+          {"capture", capture.string()},
+          {"model", model},
+          {"shape", shape},
+          {"rule", rule},
+          {"members", members},
+          {"effort", effort},
+          {"seed", seed},
+          {"threads", threads},
+          {"most_instructions", most_instructions}};
+}
+
+SetupRequest SetupRequest::from_json(const Json& j) {
+  SetupRequest r;
+  r.k0 = j.at("k0").get_binary();
+  r.launch = j.at("launch").get<std::string>();
+  r.capture = j.at("capture").get<std::string>();
+  r.model = j.at("model"), r.shape = j.at("shape"), r.rule = j.at("rule");
+  r.members = j.at("members"), r.effort = j.at("effort"), r.seed = j.at("seed");
+  r.threads = j.at("threads"), r.most_instructions = j.at("most_instructions");
+  return r;
+}
+
+Result<std::unique_ptr<const Setup>>
+Setup::make(SetupRequest request, const std::function<void(std::string_view, size_t, size_t)>& progress) {
+  std::unique_ptr<Setup> setup(new Setup);
+  setup->request_ = std::move(request);
+  ASMEVO_CHECK(setup->open());
+  ASMEVO_CHECK(setup->make_cases(progress));
+  if (progress) progress("timing K0", 0, 1);
+  ASMEVO_TRY(setup->k0_seconds_, setup->times(setup->k0_, setup->request_.threads));
+  return setup;
+}
+
+Status Setup::open() {
+  ASMEVO_TRY(rule_, oracle::rule_named(request_.rule));
+  ASMEVO_TRY(k0_, oracle::Subject::open(request_.k0));
+  ASMEVO_CHECK(check_round_trip(request_.k0, *k0_));
+  const isa::Target& target = k0_->object().target();
+  ASMEVO_TRY(model_, timing::MachineModel::for_target(request_.model, target));
+  members_ = timing::parameter_ensemble(*model_, request_.members);
+  if (!request_.capture.empty()) {
+    ASMEVO_TRY(captured_, oracle::read_capture(request_.capture));
+    if (captured_->target.gfx != target.gfx)
+      return bad_input("{}: for {}; K0 is for {}", request_.capture.string(), captured_->target.name(),
+                       target.name());
+    return {};
+  }
+  ASMEVO_TRY(LaunchSpec spec, LaunchSpec::read(request_.launch));
+  ASMEVO_CHECK(spec.check_target(target, "K0"));
+  const std::string shape = timed_shape(spec, request_.shape);
+  ASMEVO_TRY(plan_, LaunchPlan::make(std::move(spec), shape, request_.seed));
+  return {};
+}
+
+Status Setup::make_cases(const std::function<void(std::string_view, size_t, size_t)>& progress) {
+  oracle::CaseSetOptions options;
+  options.prepare.rule = rule_;
+  options.prepare.threads = request_.threads;
+  options.prepare.most_instructions = request_.most_instructions;
+  options.prepare.sanitize = captured_.has_value();
+  if (captured_) {
+    ASMEVO_TRY(auto prepared, oracle::PreparedCase::make(*captured_, k0_, options.prepare));
+    cases_.cases.push_back(std::move(prepared));
+    cases_.warnings.emplace_back(
+        "one recorded dispatch is all that candidates are tried with; nothing is held back");
+    return {};
+  }
+  for (oracle::CaseSet* set : {&cases_, &held_back_}) {
+    options.held_back = set == &held_back_;
+    // The second set only confirms.
+    constexpr unsigned some_sizes = 32;
+    if (options.held_back) options.joint_sizes = some_sizes;
+    if (progress)
+      options.progress = [&, what = options.held_back ? "K0, held-back cases" : "K0"](
+                             size_t done, size_t of) { progress(what, done, of); };
+    ASMEVO_TRY(*set, oracle::make_case_set(plan_->spec, k0_, options));
+  }
+  return {};
+}
+
+Result<oracle::LaunchTraces> Setup::trace(const std::shared_ptr<const oracle::Subject>& object,
+                                          const timing::Machine& machine, uint64_t schedule) const {
+  oracle::LaunchTraceOptions options;
+  options.trace.effort = request_.effort;
+  options.trace.threads = 1;
+  options.trace.schedule = schedule;
+  if (captured_) return oracle::trace_case(*captured_, oracle::object_of(object), machine, options);
+  return oracle::trace_launches(*plan_, oracle::object_of(object), machine, options);
+}
+
+Result<std::vector<double>> Setup::times(const std::shared_ptr<const oracle::Subject>& object,
+                                         unsigned threads,
+                                         const std::function<bool(std::span<const double>)>& go_on) const {
+  ASMEVO_TRY(oracle::LaunchTraces traces, trace(object, model_->nominal(), 0));
+  std::vector<double> seconds;
+  const bool anew = depends_on_time(traces);
+  if (!anew && !go_on) {
+    for (const oracle::LaunchTime& t : oracle::launch_times(traces, members_, threads))
+      seconds.push_back(t.seconds);
+    return seconds;
+  }
+  for (size_t n = 0; n < members_.size(); ++n) {
+    const timing::EnsembleMember& m = members_[n];
+    // What such a kernel does may change with who is first.
+    if (anew && n > 0) {
+      ASMEVO_TRY(traces, trace(object, m.machine, n));
+    }
+    seconds.push_back(oracle::launch_time(traces, m.machine, m.options).seconds);
+    if (go_on && !go_on(seconds)) break;
+  }
+  return seconds;
+}
+
+Json Setup::report() const {
+  std::vector<std::string> notes;
+  for (const auto& c : cases_.cases)
+    for (const std::string& n : c->notes())
+      if (std::ranges::find(notes, n) == notes.end()) notes.push_back(n);
+  return {{"target", k0_->object().target().name()},
+          {"model", model_->name()},
+          {"shape", plan_ ? plan_->shape : ""},
+          {"rule", request_.rule},
+          {"cases", cases_.cases.size()},
+          {"held_back", held_back_.cases.size()},
+          {"left_out", cases_.left_out},
+          {"warnings", cases_.warnings},
+          {"notes", notes},
+          {"k0_seconds", k0_seconds_}};
+}
+
+} // namespace asmevo::gate

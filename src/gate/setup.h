@@ -1,0 +1,76 @@
+// Everything that is done once for a kernel before candidates are judged: K0 comes back from its own
+// assembly byte for byte, its launches become cases with K0's side of them done, a second set of cases is
+// held back, and K0 is timed. A candidate is then a few hundred runs and one timing away from a verdict.
+#pragma once
+
+#include "gate/outcome.h"
+#include "oracle/case_set.h"
+#include "oracle/launch_time.h"
+
+#include <filesystem>
+
+namespace asmevo::gate {
+
+struct SetupRequest {
+  Bytes k0;
+  // One of the two.
+  std::filesystem::path launch;  // file
+  std::filesystem::path capture; // folder
+  std::string model;             // machine model, name or file; empty: the target's
+  std::string shape;             // that times are taken at; empty: `full`, else `search`, else none
+  std::string rule = "scaled";
+  unsigned members = 8;        // of the ensemble
+  uint64_t effort = 2'000'000; // instructions simulated for each member
+  uint64_t seed = 0;           // mixed into the launch's
+  unsigned threads = 0;
+  uint64_t most_instructions = uint64_t{1} << 32; // of a workgroup of K0
+  Json json() const;
+  static SetupRequest from_json(const Json&);
+};
+
+class Setup {
+ public:
+  /// BadInput where K0 does not come back byte for byte, or cannot run its launch. `progress` is called now
+  /// and then, from any thread.
+  static Result<std::unique_ptr<const Setup>>
+  make(SetupRequest, const std::function<void(std::string_view what, size_t done, size_t of)>& progress = {});
+  Setup(const Setup&) = delete;
+
+  const SetupRequest& request() const { return request_; }
+  const std::shared_ptr<const oracle::Subject>& k0() const { return k0_; }
+  oracle::Rule rule() const { return rule_; }
+  const oracle::PreparedCases& cases() const { return cases_.cases; }
+  const oracle::PreparedCases& held_back() const { return held_back_.cases; }
+  const timing::MachineModel& model() const { return *model_; }
+  const std::vector<timing::EnsembleMember>& members() const { return members_; }
+  const std::vector<double>& k0_seconds() const { return k0_seconds_; }
+
+  /// The launches as the cycle model replays them, run by `object`; `schedule` of waves matters where what
+  /// kernels do depends on time.
+  Result<oracle::LaunchTraces> trace(const std::shared_ptr<const oracle::Subject>& object,
+                                     const timing::Machine&, uint64_t schedule) const;
+  /// Times by member, in order, as long as `go_on` (asked after each) says so.
+  Result<std::vector<double>> times(const std::shared_ptr<const oracle::Subject>& object, unsigned threads,
+                                    const std::function<bool(std::span<const double>)>& go_on = {}) const;
+
+  /// What a person wants to know of it: cases, what was left out and why, K0's time, notes.
+  Json report() const;
+
+ private:
+  Setup() = default;
+  Status open();
+  Status make_cases(const std::function<void(std::string_view, size_t, size_t)>& progress);
+
+  SetupRequest request_;
+  oracle::Rule rule_ = oracle::Rule::Scaled;
+  std::shared_ptr<const oracle::Subject> k0_;
+  std::optional<oracle::LaunchPlan> plan_; // at the shape that is timed
+  std::optional<oracle::Case> captured_;
+  oracle::CaseSet cases_, held_back_;
+  std::optional<timing::MachineModel> model_;
+  std::vector<timing::EnsembleMember> members_;
+  std::vector<double> k0_seconds_;
+  Json timing_ = Json::object();
+};
+
+} // namespace asmevo::gate

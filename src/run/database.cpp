@@ -1,0 +1,119 @@
+#include "run/database.h"
+
+#include <sqlite3.h>
+
+#include <utility>
+
+namespace asmevo::run {
+
+namespace {
+
+constexpr int wait_for_others = 10'000; // milliseconds
+
+std::unexpected<Error> complaint(sqlite3* handle, int code) {
+  const char* text = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+  switch (code & 0xff) {
+  case SQLITE_NOTADB:
+  case SQLITE_CORRUPT: return bad_input("not a run of asmevo, or damaged: {}", text);
+  case SQLITE_FULL: return environment_error("the disk is full: {}", text);
+  default: return environment_error("{}", text);
+  }
+}
+
+int bind(sqlite3_stmt* s, int at, const Value& v) {
+  if (const auto* i = std::get_if<int64_t>(&v)) return sqlite3_bind_int64(s, at, *i);
+  if (const auto* d = std::get_if<double>(&v)) return sqlite3_bind_double(s, at, *d);
+  if (const auto* t = std::get_if<std::string>(&v))
+    return sqlite3_bind_text64(s, at, t->data(), t->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  return sqlite3_bind_null(s, at);
+}
+
+Row row_of(sqlite3_stmt* s) {
+  Row row;
+  for (int n = 0; n < sqlite3_column_count(s); ++n) switch (sqlite3_column_type(s, n)) {
+    case SQLITE_INTEGER: row.emplace_back(static_cast<int64_t>(sqlite3_column_int64(s, n))); break;
+    case SQLITE_FLOAT: row.emplace_back(sqlite3_column_double(s, n)); break;
+    case SQLITE_NULL: row.emplace_back(nullptr); break;
+    default:
+      row.emplace_back(std::string(reinterpret_cast<const char*>(sqlite3_column_text(s, n)),
+                                   static_cast<size_t>(sqlite3_column_bytes(s, n))));
+    }
+  return row;
+}
+
+} // namespace
+
+Result<Database> Database::open(const std::filesystem::path& path, bool write) {
+  sqlite3* handle = nullptr;
+  const int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
+  int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  // Reading a database in WAL mode wants its shared memory; where nothing may be written, what is in the
+  // file itself has to do.
+  if (code != SQLITE_OK && !write) {
+    sqlite3_close(handle);
+    code = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY, nullptr);
+  }
+  Database database(handle);
+  if (code != SQLITE_OK) return failed(complaint(handle, code).error(), path.string());
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, wait_for_others);
+  if (write) {
+    ASMEVO_CHECK(database.run("PRAGMA journal_mode = WAL"));
+    ASMEVO_CHECK(database.run("PRAGMA synchronous = NORMAL"));
+  }
+  return database;
+}
+
+Database::Database(Database&& o) noexcept : handle_(std::exchange(o.handle_, nullptr)) {}
+
+Database& Database::operator=(Database&& o) noexcept {
+  std::swap(handle_, o.handle_);
+  return *this;
+}
+
+Database::~Database() {
+  sqlite3_close(handle_);
+}
+
+Status Database::each(const std::string& sql, const std::vector<Value>& values,
+                      const std::function<void(Row)>& row) const {
+  sqlite3_stmt* prepared = nullptr;
+  int code = sqlite3_prepare_v2(handle_, sql.c_str(), -1, &prepared, nullptr);
+  if (code != SQLITE_OK) return complaint(handle_, code);
+  const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared, sqlite3_finalize);
+  for (size_t n = 0; n < values.size(); ++n)
+    if (code = bind(prepared, static_cast<int>(n + 1), values[n]); code != SQLITE_OK)
+      return complaint(handle_, code);
+  while ((code = sqlite3_step(prepared)) == SQLITE_ROW)
+    if (row) row(row_of(prepared));
+  if (code != SQLITE_DONE) return complaint(handle_, code);
+  return {};
+}
+
+Status Database::run(const std::string& sql, const std::vector<Value>& values) {
+  return each(sql, values, {});
+}
+
+Result<std::vector<Row>> Database::rows(const std::string& sql, const std::vector<Value>& values) const {
+  std::vector<Row> list;
+  ASMEVO_CHECK(each(sql, values, [&](Row r) { list.push_back(std::move(r)); }));
+  return list;
+}
+
+int64_t as_integer(const Value& v) {
+  if (const auto* i = std::get_if<int64_t>(&v)) return *i;
+  if (const auto* d = std::get_if<double>(&v)) return static_cast<int64_t>(*d);
+  return 0;
+}
+
+double as_number(const Value& v) {
+  if (const auto* d = std::get_if<double>(&v)) return *d;
+  return static_cast<double>(as_integer(v));
+}
+
+std::string as_text(const Value& v) {
+  if (const auto* t = std::get_if<std::string>(&v)) return *t;
+  return {};
+}
+
+} // namespace asmevo::run

@@ -1,0 +1,233 @@
+#include "run/run_folder.h"
+
+#include "base/files.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace asmevo::run {
+
+namespace {
+
+constexpr int64_t version = 1;
+
+constexpr const char* tables[] = {
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE attempts (round INTEGER, slot INTEGER, base INTEGER, driver TEXT, direction TEXT, rule "
+    "TEXT, "
+    "rationale TEXT, edit TEXT, object TEXT, evaluation TEXT, held_back TEXT, outcome TEXT, text TEXT, "
+    "over_best REAL, speedup REAL, node INTEGER, at REAL, PRIMARY KEY (round, slot))",
+    "CREATE TABLE nodes (id INTEGER PRIMARY KEY, parent INTEGER, round INTEGER, slot INTEGER, edit TEXT, "
+    "object "
+    "TEXT, seconds TEXT, speedup REAL, over_parent REAL, driver TEXT, direction TEXT, rule TEXT, rationale "
+    "TEXT, resources TEXT, profile TEXT, at REAL)",
+    "CREATE TABLE events (id INTEGER PRIMARY KEY, at REAL, kind TEXT, text TEXT)",
+};
+
+std::filesystem::path database_in(const std::filesystem::path& folder) {
+  return folder / "run.sqlite";
+}
+
+std::string text_of(const Json& j) {
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<Json> json_of(const Value& v) {
+  Json j = Json::parse(as_text(v), nullptr, false);
+  if (j.is_discarded()) return bad_input("run.sqlite: a value that is not JSON");
+  return j;
+}
+
+// What is in the database was written by this program, but files are copied, cut and edited.
+template <class T>
+Result<T> guarded(const std::function<T()>& read) {
+  try {
+    return read();
+  } catch (const nlohmann::json::exception& e) {
+    return bad_input("run.sqlite: {}", e.what());
+  }
+}
+
+Value optional_json(const std::optional<gate::Evaluation>& e) {
+  if (!e) return nullptr;
+  return text_of(e->json());
+}
+
+Value optional_number(const std::optional<uint32_t>& n) {
+  if (!n) return nullptr;
+  return int64_t{*n};
+}
+
+} // namespace
+
+Result<std::unique_ptr<RunFolder>> RunFolder::create(const std::filesystem::path& path, const Json& settings,
+                                                     const Bytes& k0) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
+    return bad_input("{}: is there already{}", path.string(),
+                     std::filesystem::exists(database_in(path), error)
+                         ? "; 'asmevo resume' goes on with a run"
+                         : " and is no run");
+  ASMEVO_CHECK(make_folder(path));
+  ASMEVO_CHECK(write_file(path / "k0.co", k0));
+  ASMEVO_TRY(Database database, Database::open(database_in(path), true));
+  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database)));
+  ASMEVO_CHECK(run->lock());
+  ASMEVO_CHECK(run->database_.run("BEGIN"));
+  for (const char* table : tables) ASMEVO_CHECK(run->database_.run(table));
+  ASMEVO_CHECK(run->set("version", version));
+  ASMEVO_CHECK(run->set("settings", settings));
+  ASMEVO_CHECK(run->database_.run("COMMIT"));
+  run->settings_ = settings;
+  return run;
+}
+
+Result<std::unique_ptr<RunFolder>> RunFolder::open(const std::filesystem::path& path, bool write) {
+  std::error_code error;
+  if (!std::filesystem::exists(database_in(path), error))
+    return bad_input("{}: no run of asmevo (there is no run.sqlite)", path.string());
+  ASMEVO_TRY(Database database, Database::open(database_in(path), write));
+  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database)));
+  if (write) ASMEVO_CHECK(run->lock());
+  auto found = run->get("version");
+  if (!found) return failed(found.error(), path.string());
+  if (!*found || **found != version)
+    return bad_input("{}: a run of another version of asmevo", path.string());
+  ASMEVO_TRY(const auto settings, run->get("settings"));
+  if (!settings) return bad_input("{}: run.sqlite: no settings", path.string());
+  run->settings_ = *settings;
+  return run;
+}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+Status RunFolder::lock() {
+  const std::filesystem::path file = path_ / "lock";
+  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock_ < 0) return environment_error("{}: {}", file.string(), std::strerror(errno));
+  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return {};
+  return environment_error("{}: another process works on this run", path_.string());
+}
+
+bool RunFolder::in_use() const {
+  const int file = ::open((path_ / "lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool free = ::flock(file, LOCK_SH | LOCK_NB) == 0;
+  ::close(file);
+  return !free;
+}
+
+Status RunFolder::record(const Attempt& a) {
+  const std::lock_guard lock(mutex_);
+  return database_.run(
+      "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {int64_t{a.round}, int64_t{a.slot}, int64_t{a.base}, a.driver, a.direction, a.rule, a.rationale, a.edit,
+       a.evaluation.object_hash, text_of(a.evaluation.json()), optional_json(a.held_back),
+       std::string(name(a.outcome)), a.text, a.over_best, a.speedup, optional_number(a.node), a.at});
+}
+
+Status RunFolder::record_decision(const Attempt& a) {
+  const std::lock_guard lock(mutex_);
+  return database_.run(
+      "UPDATE attempts SET held_back = ?, outcome = ?, text = ?, over_best = ?, speedup = ?, "
+      "node = ? WHERE round = ? AND slot = ?",
+      {optional_json(a.held_back), std::string(name(a.outcome)), a.text, a.over_best, a.speedup,
+       optional_number(a.node), int64_t{a.round}, int64_t{a.slot}});
+}
+
+Status RunFolder::record(const Node& n) {
+  const std::lock_guard lock(mutex_);
+  return database_.run("INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                       {int64_t{n.id}, int64_t{n.parent}, int64_t{n.round}, int64_t{n.slot}, n.edit,
+                        n.object_hash, text_of(n.seconds), n.speedup, n.over_parent, n.driver, n.direction,
+                        n.rule, n.rationale, text_of(n.resources), text_of(n.profile), n.at});
+}
+
+Status RunFolder::record(const Event& e) {
+  const std::lock_guard lock(mutex_);
+  return database_.run("INSERT INTO events (at, kind, text) VALUES (?, ?, ?)", {e.at, e.kind, e.text});
+}
+
+Status RunFolder::set(const std::string& key, const Json& value) {
+  const std::lock_guard lock(mutex_);
+  return database_.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", {key, text_of(value)});
+}
+
+Result<std::optional<Json>> RunFolder::get(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  ASMEVO_TRY(const std::vector<Row> rows, database_.rows("SELECT value FROM meta WHERE key = ?", {key}));
+  if (rows.empty()) return std::nullopt;
+  ASMEVO_TRY(Json j, json_of(rows[0][0]));
+  return j;
+}
+
+Result<std::vector<Attempt>> RunFolder::attempts() const {
+  const std::lock_guard lock(mutex_);
+  ASMEVO_TRY(const std::vector<Row> rows,
+             database_.rows("SELECT round, slot, base, driver, direction, rule, rationale, edit, evaluation, "
+                            "held_back, outcome, text, over_best, speedup, node, at FROM attempts ORDER BY "
+                            "round, slot"));
+  std::vector<Attempt> list;
+  for (const Row& r : rows) {
+    Attempt a;
+    a.round = static_cast<uint32_t>(as_integer(r[0])), a.slot = static_cast<uint32_t>(as_integer(r[1]));
+    a.base = static_cast<uint32_t>(as_integer(r[2]));
+    a.driver = as_text(r[3]), a.direction = as_text(r[4]), a.rule = as_text(r[5]);
+    a.rationale = as_text(r[6]), a.edit = as_text(r[7]);
+    ASMEVO_TRY(const Json evaluation, json_of(r[8]));
+    ASMEVO_TRY(a.evaluation,
+               guarded<gate::Evaluation>([&] { return gate::Evaluation::from_json(evaluation); }));
+    if (!as_text(r[9]).empty()) {
+      ASMEVO_TRY(const Json held_back, json_of(r[9]));
+      ASMEVO_TRY(a.held_back,
+                 guarded<gate::Evaluation>([&] { return gate::Evaluation::from_json(held_back); }));
+    }
+    a.outcome = gate::outcome_named(as_text(r[10])).value_or(gate::Outcome::InfrastructureError);
+    a.text = as_text(r[11]);
+    a.over_best = as_number(r[12]), a.speedup = as_number(r[13]);
+    if (std::holds_alternative<int64_t>(r[14])) a.node = static_cast<uint32_t>(as_integer(r[14]));
+    a.at = as_number(r[15]);
+    list.push_back(std::move(a));
+  }
+  return list;
+}
+
+Result<std::vector<Node>> RunFolder::nodes() const {
+  const std::lock_guard lock(mutex_);
+  ASMEVO_TRY(
+      const std::vector<Row> rows,
+      database_.rows("SELECT id, parent, round, slot, edit, object, seconds, speedup, over_parent, "
+                     "driver, direction, rule, rationale, resources, profile, at FROM nodes ORDER BY id"));
+  std::vector<Node> list;
+  for (const Row& r : rows) {
+    Node n;
+    n.id = static_cast<uint32_t>(as_integer(r[0])), n.parent = static_cast<uint32_t>(as_integer(r[1]));
+    n.round = static_cast<uint32_t>(as_integer(r[2])), n.slot = static_cast<uint32_t>(as_integer(r[3]));
+    n.edit = as_text(r[4]), n.object_hash = as_text(r[5]);
+    ASMEVO_TRY(const Json seconds, json_of(r[6]));
+    ASMEVO_TRY(n.seconds, guarded<std::vector<double>>([&] { return seconds.get<std::vector<double>>(); }));
+    n.speedup = as_number(r[7]), n.over_parent = as_number(r[8]);
+    n.driver = as_text(r[9]), n.direction = as_text(r[10]), n.rule = as_text(r[11]);
+    n.rationale = as_text(r[12]);
+    ASMEVO_TRY(n.resources, json_of(r[13]));
+    ASMEVO_TRY(n.profile, json_of(r[14]));
+    n.at = as_number(r[15]);
+    list.push_back(std::move(n));
+  }
+  return list;
+}
+
+Result<std::vector<Event>> RunFolder::events() const {
+  const std::lock_guard lock(mutex_);
+  ASMEVO_TRY(const std::vector<Row> rows, database_.rows("SELECT at, kind, text FROM events ORDER BY id"));
+  std::vector<Event> list;
+  for (const Row& r : rows) list.push_back({as_number(r[0]), as_text(r[1]), as_text(r[2])});
+  return list;
+}
+
+} // namespace asmevo::run

@@ -1,0 +1,285 @@
+#include "search/controller.h"
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/parallel.h"
+
+#include <algorithm>
+
+namespace asmevo::search {
+
+namespace {
+
+using gate::Evaluation;
+
+constexpr std::string_view interrupted_text = "interrupted";
+
+bool was_interrupted(const Evaluation& e) {
+  return e.outcome == gate::Outcome::InfrastructureError && e.text == interrupted_text;
+}
+
+std::string edit_text(const Suggestion& s) {
+  if (!s.object) return s.edit.json();
+  return gate::Json({{"rationale", s.edit.rationale}, {"direction", s.edit.direction}}).dump();
+}
+
+} // namespace
+
+std::string_view name(End end) {
+  switch (end) {
+  case End::BudgetUsed: return "the budget is used up";
+  case End::Converged: return "there are no more ideas";
+  case End::Interrupted: return "interrupted";
+  }
+  return "";
+}
+
+Result<End> Controller::run(std::shared_ptr<const oracle::Subject> k0,
+                            const std::function<void(const Standing&)>& watch) {
+  watch_ = watch;
+  ASMEVO_CHECK(start(std::move(k0)));
+  for (;; ++round_) {
+    const bool recorded = recorded_.contains({round_, 0});
+    if (options_.budget.attempts && attempts_ >= *options_.budget.attempts) return End::BudgetUsed;
+    if (!recorded && out_of_time()) return End::BudgetUsed;
+    if (pool_.interrupted()) return End::Interrupted;
+    std::vector<Slot> slots;
+    ASMEVO_CHECK(begin_round(slots));
+    if (slots.empty()) return End::Converged;
+    ASMEVO_CHECK(evaluate_round(slots));
+    if (std::ranges::any_of(slots, [](const Slot& s) { return was_interrupted(s.attempt.evaluation); }))
+      return End::Interrupted;
+    ASMEVO_CHECK(apply_round(slots));
+    if (pool_.interrupted()) return End::Interrupted;
+  }
+}
+
+// What the run folder has of an earlier process, and node 0.
+Status Controller::start(std::shared_ptr<const oracle::Subject> k0) {
+  ASMEVO_TRY(const std::vector<run::Attempt> attempts, folder_.attempts());
+  for (const run::Attempt& a : attempts) {
+    before_ = std::max(before_, a.at);
+    recorded_.emplace(std::pair(a.round, a.slot), a);
+  }
+  ASMEVO_TRY(const std::vector<run::Node> nodes, folder_.nodes());
+  for (const run::Node& n : nodes) recorded_nodes_.emplace(n.id, n);
+  run::Node root;
+  gate::NodeProfile profile;
+  if (const auto found = recorded_nodes_.find(0); found != recorded_nodes_.end()) {
+    root = found->second;
+    profile = gate::NodeProfile::from_json(root.profile);
+  } else {
+    const Bytes bytes(k0->object().bytes().begin(), k0->object().bytes().end());
+    ASMEVO_TRY(profile, pool_.profile(0, bytes, {}));
+    root.object_hash = content_hash(bytes);
+    root.seconds = pool_.report().at("k0_seconds").get<std::vector<double>>();
+    root.profile = profile.json();
+    ASMEVO_CHECK(folder_.record(root));
+  }
+  seen_.emplace(root.object_hash, 0);
+  ASMEVO_TRY(lineage_, Lineage::start(std::move(k0), std::move(root), std::move(profile)));
+  return {};
+}
+
+Status Controller::begin_round(std::vector<Slot>& slots) {
+  size_t width = options_.width;
+  if (options_.budget.attempts)
+    width = static_cast<size_t>(std::min<uint64_t>(width, *options_.budget.attempts - attempts_));
+  for (Suggestion& s : driver_.propose(*lineage_, width)) {
+    Slot slot;
+    slot.attempt.round = round_, slot.attempt.slot = static_cast<uint32_t>(slots.size());
+    slot.attempt.base = s.edit.base;
+    slot.attempt.driver = driver_.name();
+    slot.attempt.direction = s.edit.direction, slot.attempt.rule = s.rule;
+    slot.attempt.rationale = s.edit.rationale;
+    slot.attempt.edit = edit_text(s);
+    slot.suggestion = std::move(s);
+    const auto found = recorded_.find({round_, slot.attempt.slot});
+    if (found != recorded_.end()) {
+      if (found->second.edit != slot.attempt.edit)
+        return bad_input(
+            "{}: attempt {} of round {} is not the one that this program would make: the run is of "
+            "another version, or its settings were changed",
+            folder_.path().string(), slot.attempt.slot, round_);
+      slot.attempt = found->second;
+      slot.known = true;
+    }
+    slots.push_back(std::move(slot));
+  }
+  return {};
+}
+
+gate::Proposed Controller::proposed(const Suggestion& s) const {
+  gate::Proposed p;
+  if (s.edit.base < lineage_->size()) p.chain = lineage_->at(s.edit.base).chain;
+  p.edit = s.edit;
+  p.node = lineage_->size();
+  return p;
+}
+
+Status Controller::evaluate_round(std::vector<Slot>& slots) {
+  std::vector<Status> recorded(slots.size());
+  parallel_for(slots.size(), pool_.size(), [&](size_t n, unsigned worker) {
+    Slot& slot = slots[n];
+    if (!slot.known) {
+      evaluate(slot, worker);
+      if (was_interrupted(slot.attempt.evaluation)) return;
+      slot.attempt.at = seconds();
+      slot.attempt.outcome = slot.attempt.evaluation.outcome,
+      slot.attempt.text = slot.attempt.evaluation.text;
+      recorded[n] = folder_.record(slot.attempt);
+    }
+    count(slot);
+  });
+  for (const Status& s : recorded) ASMEVO_CHECK(s);
+  return {};
+}
+
+void Controller::evaluate(Slot& slot, unsigned worker) {
+  Evaluation& e = slot.attempt.evaluation;
+  const Suggestion& s = slot.suggestion;
+  const bool on_a_node = s.edit.base < lineage_->size() && lineage_->at(s.edit.base).editable;
+  if (!s.object && !on_a_node) {
+    e.refuse(gate::Outcome::AsmInvalid,
+             fmt::format("base: there is no node {} that can be edited", s.edit.base));
+    return;
+  }
+  e = s.object ? pool_.accept(worker, *s.object) : pool_.build(worker, proposed(s));
+  if (!e.passed()) return;
+  if (const auto found = seen_.find(e.object_hash); found != seen_.end()) {
+    e.refuse(gate::Outcome::Duplicate,
+             found->second == 0 ? "the bytes of K0" : fmt::format("the bytes of attempt {}", found->second));
+    return;
+  }
+  pool_.judge(worker, e, lineage_->best().node.seconds);
+}
+
+void Controller::count(const Slot& slot) {
+  const std::lock_guard lock(mutex_);
+  ++standing_.attempts;
+  ++standing_.outcomes[static_cast<size_t>(slot.attempt.evaluation.outcome)];
+  standing_.seconds = seconds();
+  if (watch_) watch_(standing_);
+}
+
+Status Controller::apply_round(std::vector<Slot>& slots) {
+  for (Slot& slot : slots) {
+    ASMEVO_CHECK(apply(slot));
+    if (pool_.interrupted() && slot.attempt.outcome == gate::Outcome::Passed) return {};
+    driver_.learn({slot.suggestion, slot.attempt.evaluation, slot.comparison, slot.attempt.node});
+  }
+  return {};
+}
+
+Status Controller::apply(Slot& slot) {
+  run::Attempt& a = slot.attempt;
+  ++attempts_;
+  a.outcome = a.evaluation.outcome, a.text = a.evaluation.text;
+  if (!a.evaluation.seconds.empty()) {
+    slot.comparison = gate::compare_times(lineage_->k0_seconds(), lineage_->best().node.seconds,
+                                          a.evaluation.seconds, options_.commit);
+    a.over_best = slot.comparison.over_best, a.speedup = slot.comparison.speedup;
+  }
+  if (a.evaluation.passed()) ASMEVO_CHECK(decide(slot));
+  if (!a.evaluation.object_hash.empty() && a.outcome != gate::Outcome::InfrastructureError)
+    seen_.try_emplace(a.evaluation.object_hash, static_cast<uint32_t>(attempts_));
+  if (a.outcome != a.evaluation.outcome) {
+    const std::lock_guard lock(mutex_);
+    --standing_.outcomes[static_cast<size_t>(a.evaluation.outcome)];
+    ++standing_.outcomes[static_cast<size_t>(a.outcome)];
+    standing_.nodes = lineage_->size(), standing_.best = lineage_->best().node.speedup;
+    if (watch_) watch_(standing_);
+  }
+  return slot.known ? Status() : folder_.record_decision(a);
+}
+
+// G4.
+Status Controller::decide(Slot& slot) {
+  run::Attempt& a = slot.attempt;
+  if (seen_.contains(a.evaluation.object_hash)) {
+    a.outcome = gate::Outcome::Duplicate, a.text = "the bytes of another attempt of this round";
+    return {};
+  }
+  if (!slot.comparison.sufficient) {
+    a.outcome = gate::Outcome::InsufficientSpeedup, a.text = slot.comparison.describe();
+    return {};
+  }
+  if (a.evaluation.object.empty()) {
+    // Answered from the run folder, which has no objects.
+    const Evaluation again = slot.suggestion.object ? pool_.accept(0, *slot.suggestion.object)
+                                                    : pool_.build(0, proposed(slot.suggestion));
+    a.evaluation.object = again.object;
+  }
+  if (!a.held_back) {
+    Evaluation held = a.evaluation;
+    pool_.hold_against(0, held);
+    if (was_interrupted(held)) return {};
+    a.held_back = std::move(held);
+    slot.known = false;
+  }
+  a.outcome = a.held_back->outcome, a.text = a.held_back->text;
+  if (a.held_back->passed()) ASMEVO_CHECK(commit(slot));
+  return {};
+}
+
+Status Controller::commit(Slot& slot) {
+  run::Attempt& a = slot.attempt;
+  run::Node node;
+  node.id = lineage_->size(), node.parent = a.base;
+  node.round = a.round, node.slot = a.slot;
+  if (!slot.suggestion.object) node.edit = a.edit;
+  node.object_hash = a.evaluation.object_hash;
+  node.seconds = a.evaluation.seconds;
+  node.speedup = slot.comparison.speedup;
+  const auto& parent = lineage_->at(std::min(node.parent, lineage_->size() - 1)).node;
+  node.over_parent =
+      gate::compare_times(lineage_->k0_seconds(), parent.seconds, node.seconds, options_.commit).over_best;
+  node.driver = a.driver, node.direction = a.direction, node.rule = a.rule, node.rationale = a.rationale;
+  node.resources = a.evaluation.resources;
+  node.at = a.at;
+  gate::NodeProfile profile;
+  const auto found = recorded_nodes_.find(node.id);
+  const bool known = found != recorded_nodes_.end() && found->second.object_hash == node.object_hash;
+  if (known) {
+    node.profile = found->second.profile;
+    profile = gate::NodeProfile::from_json(node.profile);
+  } else {
+    std::vector<gate::Proposed::Step> chain = proposed(slot.suggestion).chain;
+    if (!slot.suggestion.object) chain.push_back({slot.suggestion.edit, node.id});
+    auto made = pool_.profile(0, a.evaluation.object, chain);
+    if (!made && pool_.interrupted()) return {};
+    if (!made) return failed(made.error());
+    profile = *std::move(made);
+    node.profile = profile.json();
+  }
+  const std::filesystem::path folder = folder_.path() / "nodes" / std::to_string(node.id);
+  ASMEVO_CHECK(make_folder(folder));
+  ASMEVO_CHECK(write_file(folder / "candidate.co", a.evaluation.object));
+  ASMEVO_CHECK(write_file(folder / "edit.json", a.edit + "\n"));
+  a.outcome = gate::Outcome::Committed, a.node = node.id;
+  a.text = slot.comparison.describe();
+  if (!known) {
+    ASMEVO_CHECK(folder_.record(node));
+    ASMEVO_CHECK(folder_.record(run::Event{node.at, "commit", fmt::format("node {}: {}", node.id, a.text)}));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    standing_.last = fmt::format("{:.3f}x: {}", node.speedup, node.rationale);
+  }
+  return lineage_->add(std::move(node), a.evaluation.object, std::move(profile));
+}
+
+Standing Controller::standing() const {
+  const std::lock_guard lock(mutex_);
+  return standing_;
+}
+
+double Controller::seconds() const {
+  return before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+bool Controller::out_of_time() const {
+  return options_.budget.seconds && seconds() >= *options_.budget.seconds;
+}
+
+} // namespace asmevo::search

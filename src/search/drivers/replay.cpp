@@ -1,0 +1,76 @@
+#include "search/drivers/replay.h"
+
+#include "base/files.h"
+
+namespace asmevo::search {
+
+namespace {
+
+using gate::Json;
+
+class Replay : public Driver {
+ public:
+  explicit Replay(std::vector<Suggestion> list) : list_(std::move(list)) {}
+  std::string_view name() const override { return "replay"; }
+  std::vector<Suggestion> propose(const Lineage& lineage, size_t count) override {
+    std::vector<Suggestion> next;
+    for (; next.size() < count && at_ < list_.size(); ++at_) {
+      next.push_back(list_[at_]);
+      if (next.back().edit.base >= lineage.size()) next.back().edit.base = 0;
+    }
+    return next;
+  }
+
+ private:
+  std::vector<Suggestion> list_;
+  size_t at_ = 0;
+};
+
+Result<Suggestion> suggestion_of(const Json& j, const std::filesystem::path& folder) {
+  Suggestion s;
+  s.rule = "replay";
+  if (!j.is_object() || !j.contains("object")) {
+    ASMEVO_TRY(s.edit, program::Edit::parse(j.dump()));
+    return s;
+  }
+  if (!j.at("object").is_string()) return bad_input("object: not a path");
+  ASMEVO_TRY(s.object, read_file(folder / j.at("object").get<std::string>()));
+  if (j.contains("rationale") && j.at("rationale").is_string()) s.edit.rationale = j.at("rationale");
+  if (j.contains("direction") && j.at("direction").is_string()) s.edit.direction = j.at("direction");
+  return s;
+}
+
+Result<Json> elements_of(std::string_view text) {
+  Json all = Json::parse(text, nullptr, false);
+  if (all.is_array()) return all;
+  all = Json::array();
+  size_t line = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view one = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++line;
+    if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    Json j = Json::parse(one, nullptr, false);
+    if (j.is_discarded()) return bad_input("line {}: not JSON", line);
+    all.push_back(std::move(j));
+  }
+  return all;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Driver>> make_replay(const std::filesystem::path& file) {
+  ASMEVO_TRY(const Bytes bytes, read_file(file));
+  auto elements = elements_of(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  if (!elements) return failed(elements.error(), file.string());
+  std::vector<Suggestion> list;
+  for (size_t n = 0; n < elements->size(); ++n) {
+    auto s = suggestion_of((*elements)[n], file.parent_path());
+    if (!s) return failed(s.error(), fmt::format("{}: proposal {}", file.string(), n));
+    list.push_back(*std::move(s));
+  }
+  return std::make_unique<Replay>(std::move(list));
+}
+
+} // namespace asmevo::search

@@ -1,0 +1,194 @@
+#include "search/optimization.h"
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "search/drivers/replay.h"
+#include "search/drivers/rules.h"
+
+namespace asmevo::search {
+
+namespace {
+
+using gate::Json;
+
+Json optional(const auto& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Result<std::unique_ptr<Driver>> make_driver(const OptimizationSettings& s, const isa::Target& target) {
+  if (s.driver == "replay") return make_replay(s.proposals);
+  if (s.driver != "rules") return bad_input("there is no driver '{}': rules, replay", printable(s.driver));
+  ASMEVO_TRY(const timing::MachineModel model, timing::MachineModel::for_target(s.setup.model, target));
+  return make_rules(model.nominal(), {s.kernel, s.rules});
+}
+
+class Optimization {
+ public:
+  Optimization(run::RunFolder& folder, OptimizationSettings settings, const OptimizationHooks& hooks)
+      : folder_(folder), settings_(std::move(settings)), hooks_(hooks) {}
+
+  Result<OptimizationResult> run() {
+    ASMEVO_TRY(settings_.setup.k0, read_file(folder_.path() / "k0.co"));
+    ASMEVO_CHECK(find_launch());
+    ASMEVO_TRY(const auto k0, oracle::Subject::open(settings_.setup.k0));
+    ASMEVO_TRY(const auto driver, make_driver(settings_, k0->object().target()));
+    ASMEVO_CHECK(start_pool());
+    Controller controller(folder_, *pool_, *driver,
+                          {.budget = settings_.budget,
+                           .width = static_cast<size_t>(settings_.width),
+                           .commit = settings_.commit});
+    ASMEVO_CHECK(folder_.set("state", "searching"));
+    ASMEVO_TRY(result_.end, controller.run(k0, hooks_.watch));
+    result_.standing = controller.standing();
+    if (result_.end != End::Interrupted) ASMEVO_CHECK(verify_best(controller.lineage()));
+    ASMEVO_CHECK(finish());
+    return std::move(result_);
+  }
+
+ private:
+  // The file that was given, as long as it is what it was; then the copy.
+  Status find_launch() {
+    if (settings_.setup.launch.empty()) return {};
+    const std::filesystem::path copy = folder_.path() / "launch.toml";
+    ASMEVO_TRY(const Bytes kept, read_file(copy));
+    const auto given = read_file(settings_.setup.launch);
+    if (!given || content_hash(*given) != content_hash(kept)) settings_.setup.launch = copy;
+    return {};
+  }
+
+  Status start_pool() {
+    gate::WorkerPoolOptions options;
+    options.workers = hooks_.workers;
+    options.program = hooks_.program;
+    options.interrupted = hooks_.interrupted;
+    options.progress = hooks_.setting_up;
+    options.most_seconds = hooks_.most_seconds;
+    ASMEVO_TRY(pool_, gate::WorkerPool::start(settings_.setup, std::move(options)));
+    result_.setup = pool_->report();
+    if (hooks_.set_up) hooks_.set_up(result_.setup);
+    return folder_.set("report", result_.setup);
+  }
+
+  // From the bytes on disk and from the beginning: nothing that the search remembers is believed.
+  Status verify_best(const Lineage& lineage) {
+    const Lineage::Version& best = lineage.best();
+    if (best.node.id == 0) return {};
+    const std::filesystem::path file =
+        folder_.path() / "nodes" / std::to_string(best.node.id) / "candidate.co";
+    ASMEVO_TRY(const Bytes object, read_file(file));
+    gate::Evaluation e = pool_->accept(0, object);
+    if (e.passed()) pool_->judge(0, e, {});
+    if (e.passed()) pool_->hold_against(0, e);
+    if (pool_->interrupted()) return {};
+    const gate::Comparison c = gate::compare_times(lineage.k0_seconds(), lineage.k0_seconds(), e.seconds);
+    if (!e.passed() || c.speedup <= 1 || e.object_hash != best.node.object_hash) {
+      const std::string text = fmt::format("node {} from disk: {} {}", best.node.id, name(e.outcome), e.text);
+      result_.notes.push_back(text);
+      return folder_.record(run::Event{result_.standing.seconds, "not_confirmed", text});
+    }
+    ASMEVO_CHECK(write_file(folder_.path() / "best.co", object));
+    ASMEVO_CHECK(write_file(folder_.path() / "best.json", best_json(best.node, e, c).dump(2) + "\n"));
+    result_.best = best.node;
+    return {};
+  }
+
+  Json best_json(const run::Node& node, const gate::Evaluation& e, const gate::Comparison& c) const {
+    const Json& setup = result_.setup;
+    return {{"version", 1},
+            {"object", "best.co"},
+            {"object_hash", e.object_hash},
+            {"k0_hash", content_hash(settings_.setup.k0)},
+            {"node", node.id},
+            {"device", fmt::format("modelled ({})", setup.at("model").get<std::string>())},
+            {"speedup", c.speedup},
+            {"speedup_low", c.low},
+            {"speedup_high", c.high},
+            {"seconds", e.seconds},
+            {"k0_seconds", setup.at("k0_seconds")},
+            {"gates", {"asm", "abi", "static", "equivalence", "timing", "held_back"}},
+            {"cases", e.cases},
+            {"held_back_cases", setup.at("held_back")},
+            {"rule", settings_.setup.rule},
+            {"paper_rule", e.paper_rule},
+            {"launch", settings_.setup.launch.string()},
+            {"capture", settings_.setup.capture.string()},
+            {"shape", setup.at("shape")},
+            {"command", settings_.command}};
+  }
+
+  Status finish() {
+    ASMEVO_CHECK(folder_.record(run::Event{result_.standing.seconds,
+                                           result_.end == End::Interrupted ? "interrupted" : "end",
+                                           std::string(name(result_.end))}));
+    return folder_.set("state", result_.end == End::Interrupted ? "interrupted" : "done");
+  }
+
+  run::RunFolder& folder_;
+  OptimizationSettings settings_;
+  const OptimizationHooks& hooks_;
+  std::unique_ptr<gate::WorkerPool> pool_;
+  OptimizationResult result_;
+};
+
+} // namespace
+
+Json OptimizationSettings::json() const {
+  Json s = setup.json();
+  s.erase("k0"); // in the folder
+  return {{"setup", s},
+          {"driver", driver},
+          {"proposals", proposals},
+          {"rules", rules},
+          {"kernel", kernel},
+          {"width", width},
+          {"attempts", optional(budget.attempts)},
+          {"seconds", optional(budget.seconds)},
+          {"commit",
+           {{"epsilon", commit.epsilon},
+            {"spread_factor", commit.spread_factor},
+            {"least_speedup", commit.least_speedup},
+            {"least_share", commit.least_share}}},
+          {"command", command}};
+}
+
+OptimizationSettings OptimizationSettings::from_json(const Json& j) {
+  OptimizationSettings s;
+  Json setup = j.at("setup");
+  setup["k0"] = Json::binary({});
+  s.setup = gate::SetupRequest::from_json(setup);
+  s.driver = j.at("driver"), s.proposals = j.at("proposals"), s.kernel = j.at("kernel");
+  s.rules = j.at("rules").get<std::vector<std::string>>();
+  s.width = j.at("width");
+  if (!j.at("attempts").is_null()) s.budget.attempts = j.at("attempts");
+  if (!j.at("seconds").is_null()) s.budget.seconds = j.at("seconds");
+  const Json& c = j.at("commit");
+  s.commit = {c.at("epsilon"), c.at("spread_factor"), c.at("least_speedup"), c.at("least_share")};
+  s.command = j.at("command");
+  return s;
+}
+
+Result<OptimizationResult> optimize(const std::filesystem::path& folder, const OptimizationSettings& settings,
+                                    const Bytes& k0, const OptimizationHooks& hooks) {
+  ASMEVO_TRY(const auto run, run::RunFolder::create(folder, settings.json(), k0));
+  if (!settings.setup.launch.empty()) {
+    ASMEVO_TRY(const Bytes launch, read_file(settings.setup.launch));
+    ASMEVO_CHECK(write_file(folder / "launch.toml", launch));
+  }
+  return Optimization(*run, settings, hooks).run();
+}
+
+Result<OptimizationResult> resume(const std::filesystem::path& folder, const std::optional<Budget>& budget,
+                                  const OptimizationHooks& hooks) {
+  ASMEVO_TRY(const auto run, run::RunFolder::open(folder, true));
+  OptimizationSettings settings;
+  try {
+    settings = OptimizationSettings::from_json(run->settings());
+  } catch (const nlohmann::json::exception& e) {
+    return bad_input("{}: run.sqlite: settings: {}", folder.string(), e.what());
+  }
+  if (budget) settings.budget = *budget;
+  ASMEVO_CHECK(run->record(run::Event{0, "resumed", ""}));
+  return Optimization(*run, std::move(settings), hooks).run();
+}
+
+} // namespace asmevo::search
