@@ -79,6 +79,12 @@ void memory_lines(std::string& text, const KernelSummary& s) {
   }
   text += fmt::format("  scalar cache hits {}, instruction cache hits {}\n", percent(s.scalar_hit_rate),
                       percent(s.code_hit_rate));
+  if (s.miss_places.taken > 0)
+    text +=
+        fmt::format("  L1 misses in flight {:.1f} of {:.0f} a compute unit, {}; one waits {:.0f} cycles for "
+                    "its place, {:.0f} for its data\n",
+                    s.miss_places.share * s.miss_places.places, s.miss_places.places,
+                    percent(s.miss_places.share), s.miss_places.wait, s.miss_places.taken);
   if (s.coalescing.accesses > 0)
     text += fmt::format("  {:.2f} lines an access of vector memory, {:.2f} at least ({:.2f} times)\n",
                         s.coalescing.lines, s.coalescing.least_lines, s.coalescing.excess());
@@ -203,6 +209,11 @@ Json summary_json(const KernelSummary& s) {
           {"pipes", pipes},
           {"dispatch_share", s.dispatch_share},
           {"memory", levels},
+          {"misses_in_flight",
+           {{"places", s.miss_places.places},
+            {"share", s.miss_places.share},
+            {"wait_cycles", s.miss_places.wait},
+            {"taken_cycles", s.miss_places.taken}}},
           {"scalar_hit_rate", s.scalar_hit_rate},
           {"code_hit_rate", s.code_hit_rate},
           {"coalescing",

@@ -41,7 +41,8 @@ TEST(KernelReport, JsonKeepsItsForm) {
               ElementsAre("launches", "seconds", "share_of_plan", "cycles", "clock_mhz", "limiter",
                           "workgroups", "waves_per_workgroup", "waves_per_simd", "used_compute_units",
                           "occupancy", "wave_cycles", "instructions", "mix", "pipes", "dispatch_share",
-                          "memory", "scalar_hit_rate", "code_hit_rate", "coalescing", "lds", "roofline"));
+                          "memory", "misses_in_flight", "scalar_hit_rate", "code_hit_rate", "coalescing",
+                          "lds", "roofline"));
   EXPECT_THAT(keys(json["summary"]["memory"][0]), ElementsAre("level", "read_bytes", "written_bytes",
                                                               "peak_bytes_per_second", "share", "hit_rate"));
   EXPECT_THAT(keys(json["object"]), ElementsAre("target", "wave_size", "workgroup_size", "lds_bytes",
