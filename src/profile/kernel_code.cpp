@@ -25,6 +25,17 @@ KernelCode::KernelCode(const rebuild::Original& original, const program::Functio
   if (!inspection.kernels.empty()) resources_ = std::move(inspection.kernels.front());
 }
 
+Index KernelCode::code_end() const {
+  const auto padding = [this](Index i) {
+    const isa::IssueClass issue = instruction(i).issue;
+    return (issue == isa::IssueClass::Nop || instruction(i).is("s_code_end")) &&
+           !cfg_.blocks()[cfg_.block_of(i)].reachable;
+  };
+  Index end = function_.end;
+  while (end > function_.begin && padding(end - 1)) --end;
+  return end;
+}
+
 Index KernelCode::at(uint64_t address) const {
   const auto found = std::ranges::lower_bound(addresses_, address);
   if (found == addresses_.end() || *found != address) return program::no_index;

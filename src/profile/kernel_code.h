@@ -27,6 +27,8 @@ class KernelCode {
   std::string id(program::Index i) const { return program().entries[i].id.text(); }
   /// In the code object, as profiles name instructions.
   uint64_t address(program::Index i) const { return addresses_[i - function_.begin]; }
+  /// Behind the last entry that is not padding: functions are filled up with s_nop that nothing reaches.
+  program::Index code_end() const;
   /// The entry of the function at that address; no_index: none.
   program::Index at(uint64_t address) const;
 
