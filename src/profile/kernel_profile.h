@@ -18,7 +18,7 @@ enum class Origin : uint8_t {
   ThreadTrace, // cycles of the waves that were traced
   Counters,    // of whole dispatches: no time by instruction
 };
-/// Of the times of a profile: "cycles" or "samples".
+/// Of the times of a profile: "cycles", "samples", or "none" where there are counters alone.
 std::string_view unit_of(Origin);
 
 struct InstructionTime {

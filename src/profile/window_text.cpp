@@ -126,7 +126,7 @@ class Writer {
     if (measured()) say("  read from the code, not from the profile:");
     if (w_.pipe_share > 0)
       say(fmt::format("  busiest pipe: {}, needed for {:.0f} % of the time in it{}", timing::name(w_.pipe),
-                      100 * w_.pipe_share, measured() ? " (by " + c_.model + ")" : ""));
+                      100 * w_.pipe_share, measured() ? " (by machine model " + c_.model + ")" : ""));
     if (!w_.awaited.empty()) say_list("  its waits wait for: " + named_list(w_.awaited));
     if (!w_.producers.empty()) say_list("  made before it: " + outside(w_.producers));
     if (!w_.consumers.empty()) say_list("  used behind it: " + outside(w_.consumers));

@@ -16,7 +16,7 @@ struct WindowContext {
   /// Of the launch, where it is known: else what the object says counts.
   uint64_t workgroup_size = 0, dynamic_lds = 0;
   std::optional<codeobject::Occupancy> occupancy = std::nullopt;
-  std::string model = {}; // "machine model mi300x": what is estimated beside a measured profile
+  std::string model = {}; // "mi300x": the machine model by which is estimated what a profile does not say
 };
 
 /// At most `lines` lines (at least 24), each of at most 160 characters. Where the instructions are too many,
