@@ -147,6 +147,26 @@ TEST_P(SuiteKernel, WindowsAreWhereTimeIsAndWinNoMoreThanThat) {
   EXPECT_GE(hottest, 0.1 * k.profile.total()) << "they miss where the time goes";
 }
 
+// What no order of a loop's instructions can undo, no turn was quicker than.
+TEST_P(SuiteKernel, LoopsTakeNoLessThanTheirBounds) {
+  const auto made = model(GetParam(), {});
+  ASSERT_TRUE(made) << made.error().message;
+  const Profiled& k = **made;
+  const auto code = KernelCode::open(*k.original, k.profile.kernel);
+  ASSERT_TRUE(code) << code.error().message;
+  const CodePath path(**code, k.profile);
+  for (const LoopBound& l : loop_bounds(path, k.machine)) {
+    const bool whole_turns = std::ranges::all_of(l.body, [&](program::Index i) {
+      const InstructionTime* const t = path.time(i);
+      return t != nullptr && t->issues > 0.95 * l.turns;
+    });
+    constexpr double first_turns = 0.9; // their chains begin outside of the loop
+    if (l.turns == 0 || !whole_turns) continue;
+    EXPECT_GE(l.measured, first_turns * l.issue) << (*code)->id(l.first);
+    EXPECT_GE(l.measured, first_turns * l.carried) << (*code)->id(l.first);
+  }
+}
+
 // All workgroups on one XCD and all simulated: as many instructions as the emulator counts in a plain run.
 TEST_P(SuiteKernel, IssuesAreWhatTheEmulatorCounts) {
   const auto made = model(GetParam(), {.shape = "tiny", .effort = 20'000'000, .one_xcd = true});
