@@ -103,7 +103,9 @@ Result<Answer> profile_model(const Options& options, bool json) {
   ASMEVO_TRY(const timing::MachineModel model,
              timing::MachineModel::for_target(options.model, loaded.original.object.target()));
   ASMEVO_TRY(const Modelled modelled, model_launches(options, loaded, model));
-  ASMEVO_TRY(const auto code, profile::KernelCode::open(loaded.original, modelled.profile.kernel));
+  const std::string& kernel = modelled.profile.kernel;
+  ASMEVO_TRY(const auto code, profile::KernelCode::open(loaded.original, kernel,
+                                                        profile::start_lanes(modelled.traces, kernel)));
   const profile::CodePath path(*code, modelled.profile);
   const profile::RegisterPressure pressure = profile::register_pressure(*code);
   const profile::WindowContext context = context_of(modelled, loaded, path, pressure, model.name());

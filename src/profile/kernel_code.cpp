@@ -8,16 +8,17 @@ namespace asmevo::profile {
 
 using program::Index;
 
-Result<std::unique_ptr<const KernelCode>> KernelCode::open(const rebuild::Original& original,
-                                                           std::string_view kernel) {
+Result<std::unique_ptr<const KernelCode>>
+KernelCode::open(const rebuild::Original& original, std::string_view kernel, program::StartLanes start) {
   const program::Function* const function = original.program().find_function(kernel);
   if (function == nullptr || !function->kernel) return bad_input("no kernel named {}", kernel);
-  return std::unique_ptr<const KernelCode>(new KernelCode(original, *function));
+  return std::unique_ptr<const KernelCode>(new KernelCode(original, *function, start));
 }
 
-KernelCode::KernelCode(const rebuild::Original& original, const program::Function& function)
+KernelCode::KernelCode(const rebuild::Original& original, const program::Function& function,
+                       program::StartLanes start)
     : original_(original), function_(function), cfg_(program::Cfg::build(original.program(), function)),
-      liveness_(program::Liveness::compute(original.program(), function_, cfg_)) {
+      liveness_(program::Liveness::compute(original.program(), function_, cfg_, start)) {
   const std::vector<uint64_t> offsets = program::offsets_of(original.program());
   for (Index i = function.begin; i < function.end; ++i)
     addresses_.push_back(original.program().text_address + offsets[i]);

@@ -12,8 +12,10 @@ namespace asmevo::profile {
 
 class KernelCode {
  public:
-  /// `original` must outlive the result. BadInput: no such kernel.
-  static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&, std::string_view kernel);
+  /// `original` must outlive the result. `start`: of the launches it is looked at for. BadInput: no such
+  /// kernel.
+  static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&, std::string_view kernel,
+                                                        program::StartLanes start = program::StartLanes::Any);
   KernelCode(const KernelCode&) = delete;
 
   const program::Program& program() const { return original_.program(); }
@@ -33,7 +35,7 @@ class KernelCode {
   program::Index at(uint64_t address) const;
 
  private:
-  KernelCode(const rebuild::Original&, const program::Function&);
+  KernelCode(const rebuild::Original&, const program::Function&, program::StartLanes);
   const rebuild::Original& original_;
   program::Function function_;
   program::Cfg cfg_;

@@ -268,6 +268,11 @@ class Writer {
       shown[k] = true;
       if (lines_for(shown) > room) shown[k] = false;
     }
+    // One that is left out alone costs a line, too.
+    for (Index k = 0; k < count; ++k) {
+      const bool alone = !shown[k] && (k == 0 || shown[k - 1]) && (k + 1 == count || shown[k + 1]);
+      if (alone && label_count(begin + k) == 0) shown[k] = true;
+    }
     return shown;
   }
   size_t lines_for(const std::vector<bool>& shown) const {
@@ -296,8 +301,9 @@ class Writer {
       }
       size_t last = k;
       while (last + 1 < shown.size() && !shown[last + 1]) ++last;
-      say(fmt::format("    ... {} instructions, {} to {}", last - k + 1, code_.id(i),
-                      code_.id(w_.window.begin + static_cast<Index>(last))));
+      const std::string end = code_.id(w_.window.begin + static_cast<Index>(last));
+      say(last == k ? fmt::format("    ... 1 instruction, {}", end)
+                    : fmt::format("    ... {} instructions, {} to {}", last - k + 1, code_.id(i), end));
       k = last;
     }
   }

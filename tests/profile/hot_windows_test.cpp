@@ -99,6 +99,21 @@ TEST(HotWindows, OfALoopWhatLivesAroundIt) {
   EXPECT_TRUE(w.consumers[0].reg.contains(5));
 }
 
+// Matrix instructions read lanes that are off, too. Where a launch has none, what they hold is no matter.
+TEST(HotWindows, LanesThatAreNeverOffHoldNothing) {
+  const std::string body = repeated(20, "ds_read_b64 v[2:3], v1\ns_waitcnt lgkmcnt(0)\n"
+                                        "v_mfma_f32_32x32x8_f16 v[16:31], v[2:3], v[2:3], v[16:31]");
+  const ModelledKernel whole(body, {.groups = 64, .items = 64, .vgprs = 64, .lds = 4096}),
+      partial(body, {.groups = 64, .items = 96, .vgprs = 64, .lds = 4096});
+  const auto live_in = [](const ModelledKernel& k) {
+    return k.code->liveness().before(k.find("ds_read_b64"));
+  };
+  EXPECT_FALSE(live_in(whole).contains(2));
+  EXPECT_TRUE(live_in(partial).contains(2));
+  EXPECT_TRUE(live_in(whole).contains(16));
+  EXPECT_TRUE(live_in(whole).contains(1));
+}
+
 // A loop that is entered and left in its middle, as compilers turn them, and whose end only goes round.
 TEST(HotWindows, LooksOutOfLoopsThatAreLeftInTheMiddle) {
   ReadKernel k(
@@ -333,6 +348,7 @@ TEST(WindowText, FitsAndKeepsWhatMatters) {
     EXPECT_EQ(text.find("\n    ... ") != std::string::npos, most != 200);
     EXPECT_THAT(text, HasSubstr("live in: v")) << "and to the end:";
     EXPECT_THAT(text, HasSubstr("exec, mode"));
+    EXPECT_THAT(text, Not(HasSubstr("... 1 instruction"))) << "it would take no more room itself";
   }
   EXPECT_GT(lines_of(window_text(w, 1, k.context(), 200)).size(),
             lines_of(window_text(w, 1, k.context(), 24)).size() + 20);
