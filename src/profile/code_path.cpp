@@ -1,6 +1,7 @@
 #include "profile/code_path.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace asmevo::profile {
 
@@ -60,13 +61,25 @@ Index CodePath::Walk::across(uint32_t number) {
   uint32_t best = no_index;
   for (const uint32_t b : next_of(number)) {
     if (!blocks[b].reachable || visits_[b] >= most) continue;
+    if (goes_on(number, b)) {
+      best = b;
+      break;
+    }
     const double gain = best == no_index ? 1 : edge(number, b) - edge(number, best);
     if (gain > 0 || (gain == 0 && b == neighbour)) best = b;
   }
+  if (best != no_index) taken_ = edge(number, best);
   if (best == no_index) best = way_out();
   if (best == no_index) return no_index;
   ++visits_[best];
   return back_ ? blocks[best].end - 1 : blocks[best].begin;
+}
+
+bool CodePath::Walk::goes_on(uint32_t block, uint32_t next) const {
+  const auto& blocks = path_.code().cfg().blocks();
+  constexpr double same = 1e-6;
+  return taken_ > 0 && taken_ < path_.weight(block) * (1 - same) && blocks[block].loop == blocks[next].loop &&
+         std::abs(edge(block, next) - taken_) <= same * taken_;
 }
 
 // Where a loop's end leads nowhere but round again: from another of the blocks that were met.

@@ -140,6 +140,22 @@ TEST(HotWindows, LooksOutOfLoopsThatAreLeftInTheMiddle) {
   EXPECT_TRUE(w.at_exit.vector.empty());
 }
 
+// The last turn branches around the load for the next one, and then out: nothing is in flight behind.
+TEST(HotWindows, LoopsThatLoadAheadLeaveNothingInFlight) {
+  ReadKernel k("s_branch mid\ntop:\nv_add_u32 v4, v4, v3\ns_cbranch_vccnz out\nmid:\ns_waitcnt vmcnt(0)\n"
+               "s_cbranch_vccnz top\nglobal_load_dword v3, v0, s[0:1]\ns_branch top\nout:\n"
+               "global_store_dword v0, v4, s[0:1]");
+  const std::array<double, 9> issues = {5, 100, 100, 100, 100, 95, 95, 5, 5};
+  for (program::Index n = 0; n < issues.size(); ++n)
+    k.set(n, {.address = 0, .issues = issues[n], .busy = 4, .stalled = {0, 0, n == 3 ? 9e4 : 0}});
+  k.read_profile();
+  const timing::Machine machine = timing::MachineModel::find("mi300x")->nominal();
+  const HotWindow w = hot_windows(*k.path, k.profile, machine, {.waves_per_simd = 1}).at(0);
+  ASSERT_EQ(w.kind, HotWindow::Kind::Loop);
+  EXPECT_TRUE(w.at_exit.empty());
+  EXPECT_THAT(w.awaited, Contains(k.entry(5))) << "though most turns leave the load";
+}
+
 // A long block: the window takes the wait, reaches back to the load, and keeps to its size.
 TEST(HotWindows, PartOfALongBlock) {
   ReadKernel k(lines(200, "v_mov_b32 v2, v0") + "global_load_dword v3, v0, s[0:1]\n" +
