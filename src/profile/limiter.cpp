@@ -172,6 +172,12 @@ bool explains_misses(const Unit& unit) {
          unit.second >= busy_enough;
 }
 
+std::string busiest_phrase(Bound unit, double share) {
+  if (unit == Bound::L1Misses)
+    return fmt::format("{:.0f} % of the L1 misses that can be in flight are", percent(share));
+  return fmt::format("the busiest unit, {}, works for {:.0f} %", name(unit), percent(share));
+}
+
 // The busiest unit as a reason.
 Unit limiting_unit(const KernelSummary& s) {
   std::array<Unit, 10> units = units_of(s);
@@ -203,9 +209,8 @@ Limiter limiter(const KernelSummary& s) {
             fmt::format("instruction fetch: waves wait for instructions for {:.0f} % of their time",
                         percent(stalled))};
   return {Bound::Latency, stalled,
-          fmt::format("latency: waves wait for {} for {:.0f} % of their time, {}; the busiest unit, {}, "
-                      "works for {:.0f} %",
-                      waits_for(stall), percent(stalled), waves_phrase(s), name(unit), percent(share))};
+          fmt::format("latency: waves wait for {} for {:.0f} % of their time, {}; {}", waits_for(stall),
+                      percent(stalled), waves_phrase(s), busiest_phrase(unit, share))};
 }
 
 } // namespace asmevo::profile

@@ -109,6 +109,9 @@ TEST(Limiter, HbmAndNotTheLinesThatWaitForIt) {
   EXPECT_EQ(busiest_unit(s).first, Bound::L1Misses);
   s.levels[static_cast<size_t>(MemoryLevel::Hbm)].share = 0.5;
   EXPECT_EQ(limiter(s).bound, Bound::L1Misses);
+  s.miss_places.share = 0.55, s.stalled[static_cast<size_t>(timing::Stall::Waitcnt)] = 1;
+  EXPECT_EQ(limiter(s).bound, Bound::Latency);
+  EXPECT_THAT(limiter(s).sentence, HasSubstr("55 % of the L1 misses that can be in flight are"));
 }
 
 TEST(Limiter, DispatchOfEmptyWorkgroups) {
