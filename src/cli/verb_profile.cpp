@@ -61,9 +61,9 @@ Result<Modelled> model_launches(const Options& options, const Loaded& loaded,
 }
 
 profile::WindowContext context_of(const Modelled& m, const Loaded& loaded, const profile::CodePath& path,
-                                  const profile::RegisterPressure& pressure) {
+                                  const profile::RegisterPressure& pressure, const std::string& model) {
   profile::WindowContext context{
-      .path = &path, .profile = &m.profile, .pressure = &pressure, .codec = loaded.codec};
+      .path = &path, .profile = &m.profile, .pressure = &pressure, .codec = loaded.codec, .model = model};
   const auto launch = std::ranges::find(m.traces.launches, m.profile.kernel, &oracle::TracedLaunch::kernel);
   if (launch == m.traces.launches.end()) return context;
   const auto& w = launch->shape.workgroup;
@@ -103,10 +103,12 @@ Result<Answer> profile_model(const Options& options, bool json) {
   ASMEVO_TRY(const timing::MachineModel model,
              timing::MachineModel::for_target(options.model, loaded.original.object.target()));
   ASMEVO_TRY(const Modelled modelled, model_launches(options, loaded, model));
-  ASMEVO_TRY(const auto code, profile::KernelCode::open(loaded.original, modelled.profile.kernel));
+  const std::string& kernel = modelled.profile.kernel;
+  ASMEVO_TRY(const auto code, profile::KernelCode::open(loaded.original, kernel,
+                                                        profile::start_lanes(modelled.traces, kernel)));
   const profile::CodePath path(*code, modelled.profile);
   const profile::RegisterPressure pressure = profile::register_pressure(*code);
-  const profile::WindowContext context = context_of(modelled, loaded, path, pressure);
+  const profile::WindowContext context = context_of(modelled, loaded, path, pressure, model.name());
   return show(options, json, context, report_on(options, modelled, context, model.nominal()));
 }
 
@@ -129,17 +131,20 @@ Result<Answer> profile_import(const Options& options, bool json) {
   ASMEVO_TRY(import.kernel, only_kernel(options, subject->object()));
   ASMEVO_TRY(const profile::ImportedProfile imported,
              profile::import_profile(options.import, *subject, import));
-  for (const std::string& note : imported.profile.notes) fmt::print(stderr, "note: {}\n", note);
-  if (imported.bound == profile::BoundBy::Nothing)
-    return bad_input("{}: {} has counters, and no times of instructions", options.import,
+  if (options.listing && imported.bound == profile::BoundBy::Nothing)
+    return bad_input("{}: {} has counters, and no times of instructions to list", options.import,
                      profile::describe(imported.format));
   ASMEVO_TRY(const auto code, profile::KernelCode::open(subject->original(), import.kernel));
   const profile::CodePath path(*code, imported.profile);
   const profile::RegisterPressure pressure = profile::register_pressure(*code);
-  profile::WindowContext context{
-      .path = &path, .profile = &imported.profile, .pressure = &pressure, .codec = &subject->codec()};
+  const profile::WindowContext context{.path = &path,
+                                       .profile = &imported.profile,
+                                       .pressure = &pressure,
+                                       .codec = &subject->codec(),
+                                       .model = model.name()};
   profile::KernelReport report;
   report.context = &context;
+  report.figures = profile::counter_figures(imported.profile.counters, imported.dispatches);
   const timing::Machine machine = model.nominal();
   report.loops = profile::loop_bounds(path, machine);
   report.windows = profile::hot_windows(path, imported.profile, machine, {.windows = options.windows});

@@ -27,9 +27,10 @@ double seconds_of(const Modelled& m, const std::string& kernel) {
 }
 
 profile::WindowContext context_of(const Modelled& m, const profile::KernelProfile& times,
-                                  const profile::CodePath& path, const profile::RegisterPressure& pressure) {
+                                  const profile::CodePath& path, const profile::RegisterPressure& pressure,
+                                  const std::string& model) {
   profile::WindowContext context{
-      .path = &path, .profile = &times, .pressure = &pressure, .codec = &m.subject->codec()};
+      .path = &path, .profile = &times, .pressure = &pressure, .codec = &m.subject->codec(), .model = model};
   const auto launch = std::ranges::find(m.traces.launches, times.kernel, &oracle::TracedLaunch::kernel);
   if (launch == m.traces.launches.end()) return context;
   const auto& w = launch->shape.workgroup;
@@ -40,10 +41,11 @@ profile::WindowContext context_of(const Modelled& m, const profile::KernelProfil
 }
 
 Json report_of(const Modelled& m, const profile::KernelProfile& times, const profile::KernelCode& code,
-               const timing::Machine& machine) {
+               const timing::MachineModel& model) {
+  const timing::Machine machine = model.nominal();
   const profile::CodePath path(code, times);
   const profile::RegisterPressure pressure = profile::register_pressure(code);
-  const profile::WindowContext context = context_of(m, times, path, pressure);
+  const profile::WindowContext context = context_of(m, times, path, pressure, model.name());
   profile::KernelReport report;
   report.context = &context;
   report.summary = profile::kernel_summary(m.traces, m.time, times, machine);
@@ -59,7 +61,8 @@ Result<KernelTimes> times_of(const Modelled& m, const std::string& kernel,
   KernelTimes k;
   k.kernel = kernel;
   const profile::KernelProfile times = profile::modelled_profile(m.traces, m.time, kernel, model.name());
-  ASMEVO_TRY(const auto code, profile::KernelCode::open(m.subject->original(), m.named, kernel));
+  ASMEVO_TRY(const auto code, profile::KernelCode::open(m.subject->original(), m.named, kernel,
+                                                        profile::start_lanes(m.traces, kernel)));
   const program::Function& f = code->function();
   k.time.resize(f.end - f.begin), k.issues.resize(f.end - f.begin);
   const double total = std::max(times.total(), 1e-30);
@@ -68,7 +71,7 @@ Result<KernelTimes> times_of(const Modelled& m, const std::string& kernel,
       k.time[i - f.begin] = t->total() / total;
       k.issues[i - f.begin] = t->issues;
     }
-  k.report = report_of(m, times, *code, model.nominal());
+  k.report = report_of(m, times, *code, model);
   return k;
 }
 

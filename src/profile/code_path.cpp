@@ -1,6 +1,7 @@
 #include "profile/code_path.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace asmevo::profile {
 
@@ -44,22 +45,54 @@ Index CodePath::Walk::next() {
   return at_;
 }
 
+const std::vector<uint32_t>& CodePath::Walk::next_of(uint32_t block) const {
+  const Block& b = path_.code().cfg().blocks()[block];
+  return back_ ? b.predecessors : b.successors;
+}
+
+double CodePath::Walk::edge(uint32_t block, uint32_t next) const {
+  return back_ ? path_.weight(next, block) : path_.weight(block, next);
+}
+
 Index CodePath::Walk::across(uint32_t number) {
   constexpr uint8_t most = 2;
   const auto& blocks = path_.code().cfg().blocks();
   const uint32_t neighbour = back_ ? number - 1 : number + 1;
   uint32_t best = no_index;
-  for (const uint32_t b : back_ ? blocks[number].predecessors : blocks[number].successors) {
+  for (const uint32_t b : next_of(number)) {
     if (!blocks[b].reachable || visits_[b] >= most) continue;
-    const auto edge = [&](uint32_t other) {
-      return back_ ? path_.weight(other, number) : path_.weight(number, other);
-    };
-    const double gain = best == no_index ? 1 : edge(b) - edge(best);
+    if (goes_on(number, b)) {
+      best = b;
+      break;
+    }
+    const double gain = best == no_index ? 1 : edge(number, b) - edge(number, best);
     if (gain > 0 || (gain == 0 && b == neighbour)) best = b;
   }
+  if (best != no_index) taken_ = edge(number, best);
+  if (best == no_index) best = way_out();
   if (best == no_index) return no_index;
   ++visits_[best];
   return back_ ? blocks[best].end - 1 : blocks[best].begin;
+}
+
+bool CodePath::Walk::goes_on(uint32_t block, uint32_t next) const {
+  const auto& blocks = path_.code().cfg().blocks();
+  constexpr double same = 1e-6;
+  return taken_ > 0 && taken_ < path_.weight(block) * (1 - same) && blocks[block].loop == blocks[next].loop &&
+         std::abs(edge(block, next) - taken_) <= same * taken_;
+}
+
+// Where a loop's end leads nowhere but round again: from another of the blocks that were met.
+uint32_t CodePath::Walk::way_out() const {
+  const auto& blocks = path_.code().cfg().blocks();
+  uint32_t best = no_index;
+  double most = -1;
+  for (uint32_t from = 0; from < visits_.size(); ++from) {
+    if (visits_[from] == 0) continue;
+    for (const uint32_t b : next_of(from))
+      if (blocks[b].reachable && visits_[b] == 0 && edge(from, b) > most) best = b, most = edge(from, b);
+  }
+  return best;
 }
 
 } // namespace asmevo::profile

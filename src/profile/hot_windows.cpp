@@ -1,5 +1,7 @@
 #include "profile/hot_windows.h"
 
+#include "profile/loop_bounds.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -16,6 +18,7 @@ using timing::Stall;
 constexpr double least_share = 0.005; // of the kernel's time, in front of an instruction, to start a window
 constexpr size_t candidates = 4;      // windows looked at, for each that is wanted
 constexpr size_t most_steps = 4096;   // of a walk
+constexpr double least_gain = 0.01;   // below it, windows are ranked by their time
 
 struct Range {
   Index begin = 0, end = 0;
@@ -67,7 +70,7 @@ class Grower {
     for (auto cause = wanted.rbegin(); cause != wanted.rend(); ++cause)
       if (*cause < range.begin && range.end - *cause <= limit_ && reachable(*cause, range.begin))
         range.begin = *cause;
-    return range;
+    return filled(range);
   }
 
  private:
@@ -85,6 +88,26 @@ class Grower {
     for (uint32_t b = cfg_.block_of(begin); b < cfg_.blocks().size() && cfg_.blocks()[b].begin < end; ++b)
       if (!cfg_.blocks()[b].reachable) return false;
     return true;
+  }
+
+  // To the end of its block as far as the limit goes; then to half the limit, by whole blocks of the same
+  // loop, in turn in front, where loads could move to, and behind, where waits could.
+  Range filled(Range range) const {
+    const auto& blocks = cfg_.blocks();
+    range.end += std::min(blocks[cfg_.block_of(range.end - 1)].end - range.end, limit_ - range.size());
+    const uint32_t loop = blocks[cfg_.block_of(range.begin)].loop;
+    const auto fits = [&](uint32_t b) {
+      return b < blocks.size() && blocks[b].reachable && blocks[b].loop == loop &&
+             range.size() + (blocks[b].end - blocks[b].begin) <= limit_;
+    };
+    for (bool grown = true; grown && range.size() < limit_ / 2;) {
+      grown = false;
+      const uint32_t first = cfg_.block_of(range.begin), last = cfg_.block_of(range.end - 1);
+      if (range.begin == blocks[first].begin && first != 0 && fits(first - 1))
+        range.begin = blocks[first - 1].begin, grown = true;
+      if (range.end == blocks[last].end && fits(last + 1)) range.end = blocks[last + 1].end, grown = true;
+    }
+    return range;
   }
 
   // Back to what is waited for, on to where the results are used; what is left of the limit goes to what is
@@ -151,7 +174,7 @@ class Finder {
       : path_(path), code_(path.code()), machine_(machine), options_(options), total_(profile.total()),
         waves_(options.waves_per_simd > 0 ? options.waves_per_simd
                                           : std::max(1.0, code_.resources().occupancy.waves_per_simd)),
-        pressure_(register_pressure(code_)) {}
+        pressure_(register_pressure(code_)), loops_(loop_bounds(path, machine)) {}
 
   std::vector<HotWindow> find() {
     std::vector<HotWindow> found;
@@ -163,8 +186,9 @@ class Finder {
       taken_.push_back(range);
       found.push_back(make(range, seed));
     }
-    std::ranges::stable_sort(found, std::greater{},
-                             [](const HotWindow& w) { return std::pair(w.gain, w.total); });
+    std::ranges::stable_sort(found, std::greater{}, [](const HotWindow& w) {
+      return std::pair(w.gain < least_gain ? 0 : w.gain, w.total);
+    });
     if (found.size() > options_.windows) found.resize(options_.windows);
     for (HotWindow& w : found) surround(w);
     return found;
@@ -200,31 +224,58 @@ class Finder {
       if (t.end <= seed && t.end > range.begin) range.begin = t.end, range.kind = HotWindow::Kind::Part;
       if (t.begin > seed && t.begin < range.end) range.end = t.begin, range.kind = HotWindow::Kind::Part;
     }
+    if (range.kind != HotWindow::Kind::Loop) range.kind = kind_of(range);
     return range;
+  }
+
+  HotWindow::Kind kind_of(const Range& range) const {
+    const uint32_t first = code_.cfg().block_of(range.begin);
+    if (code_.cfg().block_of(range.end - 1) != first) return HotWindow::Kind::Blocks;
+    const Block& block = code_.cfg().blocks()[first];
+    return block.end - block.begin == range.size() ? HotWindow::Kind::Block : HotWindow::Kind::Part;
+  }
+
+  // Wave cycles that a loop takes whatever its order: the chains of results from turn to turn.
+  double chained(const Range& range) const {
+    double cycles = 0;
+    if (range.kind == HotWindow::Kind::Loop)
+      for (const LoopBound& loop : loops_)
+        if (range.holds(loop.first)) cycles += loop.turns * loop.carried;
+    return cycles;
   }
 
   HotWindow make(const Range& range, Index seed) const {
     HotWindow w;
     w.window.begin = range.begin, w.window.end = range.end;
     w.kind = range.kind, w.worst = seed;
-    std::array<double, timing::pipe_count> needed{};
     for (Index i = range.begin; i < range.end; ++i) {
       const InstructionTime* const t = path_.time(i);
       if (t == nullptr) continue;
       w.total += t->total(), w.unexplained += t->unexplained,
           w.hideable += hideable(*t, code_.instruction(i));
       for (size_t n = 0; n < timing::stall_count; ++n) w.stalled[n] += t->stalled[n];
+    }
+    const auto [pipe, needed] = busiest_pipe(range);
+    const double now = w.total / waves_,
+                 then = std::max({(w.total - w.hideable) / waves_, chained(range) / waves_, needed});
+    w.pipe = pipe, w.pipe_share = now > 0 ? std::min(1.0, needed / now) : 0;
+    w.gain = std::clamp((now - then) * waves_ / total_, 0.0, std::max(0.0, 1 - options_.busiest_unit));
+    return w;
+  }
+
+  // Of those that the range needs, and for how many cycles. Samples do not tell.
+  std::pair<timing::Pipe, double> busiest_pipe(const Range& range) const {
+    std::array<double, timing::pipe_count> needed{};
+    for (Index i = range.begin; i < range.end && path_.profile().counts_runs(); ++i) {
+      const InstructionTime* const t = path_.time(i);
+      if (t == nullptr) continue;
       const auto cost = timing::instruction_cost(code_.instruction(i), code_.program().target, machine_);
       constexpr double turn = 4; // cycles that count as busy for one that issues
       if (cost.pipe != timing::Pipe::Internal)
         needed[static_cast<size_t>(cost.pipe)] += t->busy * std::max(1.0, cost.issue / turn);
     }
     const auto most = std::ranges::max_element(needed);
-    const double now = w.total / waves_, then = std::max((w.total - w.hideable) / waves_, *most);
-    w.pipe = *most > 0 ? static_cast<timing::Pipe>(most - needed.begin()) : timing::Pipe::Internal;
-    w.pipe_share = now > 0 ? std::min(1.0, *most / now) : 0;
-    w.gain = std::clamp((now - then) * waves_ / total_, 0.0, std::max(0.0, 1 - options_.busiest_unit));
-    return w;
+    return {*most > 0 ? static_cast<timing::Pipe>(most - needed.begin()) : timing::Pipe::Internal, *most};
   }
 
   void surround(HotWindow& w) const {
@@ -264,6 +315,7 @@ class Finder {
   const HotWindowOptions& options_;
   double total_, waves_;
   RegisterPressure pressure_;
+  std::vector<LoopBound> loops_;
   std::vector<Range> taken_;
 };
 
@@ -273,6 +325,7 @@ std::string_view name(HotWindow::Kind kind) {
   switch (kind) {
   case HotWindow::Kind::Loop: return "loop";
   case HotWindow::Kind::Block: return "block";
+  case HotWindow::Kind::Blocks: return "blocks";
   case HotWindow::Kind::Part: return "part of a block";
   }
   return "";

@@ -3,7 +3,8 @@
 // A window starts from an instruction in front of which waves stand for long, and grows to borders that make
 // sense: the innermost loop around it if that is short enough; else its block; else as much of the block as
 // holds what it waits for. Where the operations that a wait waits for stand in front of that, and it is not
-// a loop, the window grows to them.
+// a loop, the window grows to them. A short block has little that a wait could move behind: it takes
+// neighbours of its loop along.
 //
 // What could be won is an estimate. Of the cycles that waves spend in the range some are stalls that another
 // order of the instructions could hide: waits for memory, for results, at barriers, for instructions, s_nop.
@@ -13,14 +14,15 @@
 //   now     = cycles of all waves in the range / W
 //   then    = the larger of (those cycles without what can be hidden) / W
 //             and what the range's busiest pipe needs for all the waves
+//             and, of an innermost loop, its turns times the chain of results from turn to turn / W
 //   share   = (now - then) * W / cycles of all waves in the kernel
 //
 // and no more than 1 less the share of the kernel's busiest unit (limiter.h), where that is known: behind it
 // nothing more can be won. Profiles of samples have samples in place of cycles.
 //
 // That is what a better order wins. Doing less wins otherwise, and where a unit is busy all the time nothing
-// else does: windows without gain follow by the time that is spent in them, and say which pipe they keep
-// busy.
+// else does: windows with less than 1 % to win follow by the time that is spent in them, and say which pipe
+// they keep busy.
 #pragma once
 
 #include "profile/in_flight.h"
@@ -37,7 +39,7 @@ struct OutsideUse {
 };
 
 struct HotWindow {
-  enum class Kind : uint8_t { Loop, Block, Part };
+  enum class Kind : uint8_t { Loop, Block, Blocks, Part };
   program::Window window;
   Kind kind = Kind::Block;
   program::Index worst = program::no_index;     // where most is lost
@@ -65,7 +67,7 @@ struct HotWindowOptions {
   double busiest_unit = 0;       // share of the kernel's time; 0: not known
 };
 
-/// Disjoint; most gain first, of equal ones that with more time.
+/// Disjoint; most gain first, of those with less than 1 % that with more time.
 std::vector<HotWindow> hot_windows(const CodePath&, const KernelProfile&, const timing::Machine&,
                                    const HotWindowOptions& = {});
 

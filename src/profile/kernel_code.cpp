@@ -8,30 +8,43 @@ namespace asmevo::profile {
 
 using program::Index;
 
-Result<std::unique_ptr<const KernelCode>> KernelCode::open(const rebuild::Original& original,
-                                                           std::string_view kernel) {
-  return open(original, original.program(), kernel);
+Result<std::unique_ptr<const KernelCode>>
+KernelCode::open(const rebuild::Original& original, std::string_view kernel, program::StartLanes start) {
+  return open(original, original.program(), kernel, start);
 }
 
-Result<std::unique_ptr<const KernelCode>>
-KernelCode::open(const rebuild::Original& original, const program::Program& named, std::string_view kernel) {
+Result<std::unique_ptr<const KernelCode>> KernelCode::open(const rebuild::Original& original,
+                                                           const program::Program& named,
+                                                           std::string_view kernel,
+                                                           program::StartLanes start) {
   const program::Function* const function = named.find_function(kernel);
   if (function == nullptr || !function->kernel) return bad_input("no kernel named {}", kernel);
   if (named.entries.size() != original.program().entries.size())
     return internal_error("{} instructions where the object has {}", named.entries.size(),
                           original.program().entries.size());
-  return std::unique_ptr<const KernelCode>(new KernelCode(original, named, *function));
+  return std::unique_ptr<const KernelCode>(new KernelCode(original, named, *function, start));
 }
 
 KernelCode::KernelCode(const rebuild::Original& original, const program::Program& named,
-                       const program::Function& function)
+                       const program::Function& function, program::StartLanes start)
     : program_(named), function_(function), cfg_(program::Cfg::build(named, function)),
-      liveness_(program::Liveness::compute(named, function_, cfg_)) {
+      liveness_(program::Liveness::compute(named, function_, cfg_, start)) {
   const std::vector<uint64_t> offsets = program::offsets_of(original.program());
   for (Index i = function.begin; i < function.end; ++i)
     addresses_.push_back(original.program().text_address + offsets[i]);
   codeobject::Inspection inspection = codeobject::inspect(original.object, function.name);
   if (!inspection.kernels.empty()) resources_ = std::move(inspection.kernels.front());
+}
+
+Index KernelCode::code_end() const {
+  const auto padding = [this](Index i) {
+    const isa::IssueClass issue = instruction(i).issue;
+    return (issue == isa::IssueClass::Nop || instruction(i).is("s_code_end")) &&
+           !cfg_.blocks()[cfg_.block_of(i)].reachable;
+  };
+  Index end = function_.end;
+  while (end > function_.begin && padding(end - 1)) --end;
+  return end;
 }
 
 Index KernelCode::at(uint64_t address) const {

@@ -12,12 +12,16 @@ namespace asmevo::profile {
 
 class KernelCode {
  public:
-  /// `original` must outlive the result. BadInput: no such kernel.
-  static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&, std::string_view kernel);
+  /// `original` must outlive the result. `start`: of the launches it is looked at for. BadInput: no such
+  /// kernel.
+  static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&, std::string_view kernel,
+                                                        program::StartLanes start = program::StartLanes::Any);
   /// The same of an object that edits made: `named` is its program as they left it, entry for entry that of
   /// the object, with the ids by which edits go on. It must outlive the result, too.
-  static Result<std::unique_ptr<const KernelCode>>
-  open(const rebuild::Original&, const program::Program& named, std::string_view kernel);
+  static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&,
+                                                        const program::Program& named,
+                                                        std::string_view kernel,
+                                                        program::StartLanes start = program::StartLanes::Any);
   KernelCode(const KernelCode&) = delete;
 
   const program::Program& program() const { return program_; }
@@ -31,11 +35,14 @@ class KernelCode {
   std::string id(program::Index i) const { return program().entries[i].id.text(); }
   /// In the code object, as profiles name instructions.
   uint64_t address(program::Index i) const { return addresses_[i - function_.begin]; }
+  /// Behind the last entry that is not padding: functions are filled up with s_nop that nothing reaches.
+  program::Index code_end() const;
   /// The entry of the function at that address; no_index: none.
   program::Index at(uint64_t address) const;
 
  private:
-  KernelCode(const rebuild::Original&, const program::Program&, const program::Function&);
+  KernelCode(const rebuild::Original&, const program::Program&, const program::Function&,
+             program::StartLanes);
   const program::Program& program_;
   program::Function function_;
   program::Cfg cfg_;

@@ -6,6 +6,7 @@
 namespace asmevo::profile {
 
 std::string_view unit_of(Origin origin) {
+  if (origin == Origin::Counters) return "none";
   return origin == Origin::Modelled || origin == Origin::ThreadTrace ? "cycles" : "samples";
 }
 

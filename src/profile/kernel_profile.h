@@ -18,7 +18,7 @@ enum class Origin : uint8_t {
   ThreadTrace, // cycles of the waves that were traced
   Counters,    // of whole dispatches: no time by instruction
 };
-/// Of the numbers of a profile: "cycles" or "samples".
+/// Of the times of a profile: "cycles", "samples", or "none" where there are counters alone.
 std::string_view unit_of(Origin);
 
 struct InstructionTime {
@@ -42,6 +42,8 @@ struct KernelProfile {
   std::vector<std::string> notes;            // what is odd about it: one line each
 
   double total() const; // of all instructions
+  /// Issues are how often instructions ran, and times cycles: nothing of samples.
+  bool counts_runs() const { return unit_of(origin) == "cycles"; }
   const InstructionTime* at(uint64_t address) const;
 };
 

@@ -79,6 +79,12 @@ void memory_lines(std::string& text, const KernelSummary& s) {
   }
   text += fmt::format("  scalar cache hits {}, instruction cache hits {}\n", percent(s.scalar_hit_rate),
                       percent(s.code_hit_rate));
+  if (s.miss_places.taken > 0)
+    text +=
+        fmt::format("  L1 misses in flight {:.1f} of {:.0f} a compute unit, {}; one waits {:.0f} cycles for "
+                    "its place, {:.0f} for its data\n",
+                    s.miss_places.share * s.miss_places.places, s.miss_places.places,
+                    percent(s.miss_places.share), s.miss_places.wait, s.miss_places.taken);
   if (s.coalescing.accesses > 0)
     text += fmt::format("  {:.2f} lines an access of vector memory, {:.2f} at least ({:.2f} times)\n",
                         s.coalescing.lines, s.coalescing.least_lines, s.coalescing.excess());
@@ -101,11 +107,29 @@ void roofline_lines(std::string& text, const KernelSummary& s) {
 
 // Of a profile that nothing else is known of.
 void profile_lines(std::string& text, const KernelProfile& p) {
-  text += fmt::format("{}: {}, {} {}", p.kernel, p.source, scaled(p.total(), ""), unit_of(p.origin));
+  text += fmt::format("{}: {}, ", p.kernel, p.source);
+  text += p.origin == Origin::Counters ? "of whole dispatches: there is nothing by instruction"
+                                       : fmt::format("{} {}", scaled(p.total(), ""), unit_of(p.origin));
   if (p.unplaced > 0) text += fmt::format(", {} more at no instruction of it", scaled(p.unplaced, ""));
   text += "\n";
   for (const std::string& note : p.notes) text += fmt::format("note: {}\n", note);
-  for (const auto& [counter, value] : p.counters) text += fmt::format("  {:<36} {:.6g}\n", counter, value);
+}
+
+void counter_lines(std::string& text, const KernelReport& report) {
+  const auto& counters = report.context->profile->counters;
+  if (!report.figures.empty()) text += "by the counters:\n";
+  for (const CounterFigure& f : report.figures)
+    text += fmt::format("  {:<36} {}\n", f.name,
+                        f.unit == CounterFigure::Unit::Share   ? percent(f.value)
+                        : f.unit == CounterFigure::Unit::Bytes ? scaled(f.value, "B")
+                                                               : fmt::format("{:.4g}", f.value));
+  if (!counters.empty()) text += "counters:\n";
+  for (const auto& [counter, value] : counters) text += fmt::format("  {:<36} {:.6g}\n", counter, value);
+}
+
+// Of lines that do not come from a measured profile.
+std::string not_measured(const KernelReport& report, std::string_view from) {
+  return report.context->profile->origin == Origin::Modelled ? "" : fmt::format(" ({}, not measured)", from);
 }
 
 std::string ids(const KernelCode& code, const std::vector<Index>& list) {
@@ -120,12 +144,15 @@ std::string ids(const KernelCode& code, const std::vector<Index>& list) {
 void loop_lines(std::string& text, const KernelReport& report) {
   if (report.loops.empty()) return;
   const KernelCode& code = report.context->path->code();
-  text += "innermost loops, cycles a turn of one wave:\n";
+  text += fmt::format("innermost loops, cycles a turn of one wave{}:\n",
+                      not_measured(report, "by the code and machine model " + report.context->model));
+  const bool traced = report.context->profile->origin == Origin::ThreadTrace;
   for (const LoopBound& l : report.loops) {
     text += fmt::format("  {}: {} instructions; to issue {:.0f}, chain from turn to turn {:.0f} (of one turn "
                         "{:.0f}), alone {:.0f}",
                         code.id(l.first), l.body.size(), l.issue, l.carried, l.chain, l.alone);
-    if (l.measured > 0) text += fmt::format(", with all waves {:.0f}", l.measured);
+    if (l.measured > 0)
+      text += fmt::format(", {} {:.0f}", traced ? "in the trace" : "with all waves", l.measured);
     if (l.pipe > 0)
       text += fmt::format("; {} {:.0f}, full with {:.1f} waves a SIMD", timing::name(l.busiest), l.pipe,
                           l.waves_to_fill());
@@ -137,10 +164,11 @@ void loop_lines(std::string& text, const KernelReport& report) {
 void register_lines(std::string& text, const KernelReport& report) {
   const RegisterPressure& p = *report.context->pressure;
   if (p.most.at == program::no_index) return;
-  text += fmt::format("vector registers: {} allocated for {} waves a SIMD, at most {} live (at {}), {} SGPRs "
-                      "there\n",
-                      p.allocated, p.waves, p.most.vectors(), report.context->path->code().id(p.most.at),
-                      p.most.sgprs);
+  text +=
+      fmt::format("vector registers{}: {} allocated for {} waves a SIMD, at most {} live (at {}), {} SGPRs "
+                  "there\n",
+                  not_measured(report, "by the code"), p.allocated, p.waves, p.most.vectors(),
+                  report.context->path->code().id(p.most.at), p.most.sgprs);
   if (p.to_save != 0)
     text += fmt::format("  {} waves need {} or less: save {}{}\n", p.waves + 1, p.next_budget, p.to_save,
                         p.next_is_renaming() ? ", which naming alone could" : "");
@@ -203,6 +231,11 @@ Json summary_json(const KernelSummary& s) {
           {"pipes", pipes},
           {"dispatch_share", s.dispatch_share},
           {"memory", levels},
+          {"misses_in_flight",
+           {{"places", s.miss_places.places},
+            {"share", s.miss_places.share},
+            {"wait_cycles", s.miss_places.wait},
+            {"taken_cycles", s.miss_places.taken}}},
           {"scalar_hit_rate", s.scalar_hit_rate},
           {"code_hit_rate", s.code_hit_rate},
           {"coalescing",
@@ -285,6 +318,7 @@ std::string report_text(const KernelReport& report, size_t window_lines) {
     roofline_lines(text, s);
   } else {
     profile_lines(text, *report.context->profile);
+    counter_lines(text, report);
   }
   if (const double outside = share_outside(*report.context); outside >= least_shown)
     text += fmt::format("{} of the time in functions that the kernel calls, where no windows are\n",
@@ -302,12 +336,14 @@ Json report_json(const KernelReport& report) {
                {"kernel", profile.kernel},
                {"source", profile.source},
                {"unit", unit_of(profile.origin)},
+               {"machine_model", report.context->model},
                {"notes", profile.notes},
                {"counters", profile.counters},
                {"unplaced", profile.unplaced},
                {"object", object_json(*report.context)},
                {"share_outside", share_outside(*report.context)}};
   if (report.summary) json["summary"] = summary_json(*report.summary);
+  for (const CounterFigure& f : report.figures) json["figures"][f.name] = f.value;
   json["loops"] = loops_json(report);
   json["registers"] = registers_json(report);
   json["windows"] = Json::array();
@@ -319,8 +355,9 @@ std::string annotated_listing(const WindowContext& context) {
   const KernelCode& code = context.path->code();
   const auto labels = code.program().labels_by_entry();
   std::string text = fmt::format("{} ({} instructions), {}\n", code.function().name,
-                                 code.function().end - code.function().begin, context.profile->source);
-  for (Index i = code.function().begin; i < code.function().end; ++i) {
+                                 code.code_end() - code.function().begin, context.profile->source);
+  for (const std::string& note : context.profile->notes) text += fmt::format("note: {}\n", note);
+  for (Index i = code.function().begin; i < code.code_end(); ++i) {
     if (const auto at = labels.find(i); at != labels.end())
       for (const uint32_t l : at->second) text += code.program().labels[l].name + ":\n";
     const std::string line =
@@ -334,7 +371,7 @@ std::string annotated_listing(const WindowContext& context) {
 Json annotated_listing_json(const WindowContext& context) {
   const KernelCode& code = context.path->code();
   Json lines = Json::array();
-  for (Index i = code.function().begin; i < code.function().end; ++i) {
+  for (Index i = code.function().begin; i < code.code_end(); ++i) {
     Json line = {{"id", code.id(i)}, {"text", program::print(code.program(), i, *context.codec)}};
     if (const InstructionTime* const t = context.path->time(i)) {
       line["issues"] = t->issues, line["busy"] = t->busy, line["stalled"] = stalls_json(t->stalled);
@@ -342,7 +379,11 @@ Json annotated_listing_json(const WindowContext& context) {
     }
     lines.push_back(std::move(line));
   }
-  return {{"function", code.function().name}, {"source", context.profile->source}, {"instructions", lines}};
+  return {{"function", code.function().name},
+          {"source", context.profile->source},
+          {"unit", unit_of(context.profile->origin)},
+          {"notes", context.profile->notes},
+          {"instructions", lines}};
 }
 
 } // namespace asmevo::profile

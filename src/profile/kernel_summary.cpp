@@ -80,7 +80,12 @@ class Builder {
     const double xcds = on_xcd > 0 ? static_cast<double>(launch.trace.size.workgroups) / on_xcd : 1;
     started_ += on_xcd * std::max(1.0, s_.waves_per_workgroup / simds_per_cu) * n;
     const double cus = m_[P::cus_per_xcd];
-    used_ += std::min(1.0, on_xcd / cus) * t.cycles * n;
+    const double used = std::min(1.0, on_xcd / cus);
+    used_ += used * t.cycles * n;
+    // Of compute units with a workgroup a sample may have more than the whole.
+    const double simulated =
+        std::min(1.0, static_cast<double>(launch.trace.groups.size()) / launch.trace.sample.cus);
+    places_taken_ += ratio(t.simulation.memory.l1_places_taken, simulated) * used * t.cycles * n;
     for (size_t p = 0; p < timing::pipe_count; ++p) pipe_busy_[p] += t.simulation.pipe_busy[p] * scale;
     add_memory(t.simulation.memory, scale, scale * xcds, launch.trace.sample.xcds);
     add_instructions(launch, t, scale, xcds);
@@ -96,7 +101,7 @@ class Builder {
     const double l1_read = n(c.l1_lines) * m_[P::l1_line];
     level(MemoryLevel::L1).read += l1_read * device;
     level(MemoryLevel::L1).written += n(c.l2_writes + c.atomics) * piece * device;
-    level(MemoryLevel::L2).read += n(c.l2_reads) * line * device;
+    level(MemoryLevel::L2).read += n(c.l2_reads) * m_[P::l1_line] * device;
     level(MemoryLevel::L2).written += n(c.l2_writes + c.atomics) * piece * device;
     level(MemoryLevel::InfinityCache).read += n(c.mall_reads + c.hbm_reads) * line * device;
     level(MemoryLevel::InfinityCache).written += n(c.mall_writes + c.hbm_writes) * line * device;
@@ -111,9 +116,10 @@ class Builder {
     s_.tlb_misses += n(c.tlb_misses) * here;
     s_.lds_accesses += n(c.lds_accesses) * here, lds_busy_ += c.lds_busy * here;
     l1_busy_ += c.l1_busy * here;
+    place_cycles_ += c.l1_place_cycles * here, place_waits_ += c.l1_place_waits * here;
 
     // Cycles in which a unit of the XCD could do that.
-    l2_busy_ += (n(c.l2_reads) * line / m_[P::l2_read_rate] +
+    l2_busy_ += (n(c.l2_reads) * m_[P::l1_line] / m_[P::l2_read_rate] +
                  n(c.l2_writes + c.atomics) * piece / m_[P::l2_write_rate]) *
                 here;
     const double a_cycle = 1e12 / (m_[P::engine_clock] * 1e6) / xcds; // bytes, for 1 TB/s
@@ -208,13 +214,27 @@ class Builder {
     level(MemoryLevel::InfinityCache).share = share(mall_busy_, s_.cycles);
     level(MemoryLevel::Hbm).peak = m_[P::hbm_read_bandwidth] * tera;
     level(MemoryLevel::Hbm).share = share(hbm_busy_, s_.cycles);
+    for (LevelUse& l : s_.levels) l.least_share = l.share;
+    finish_least_shares(clock);
     s_.path_to_l1_share = share(l1_misses_ * m_[P::l1_line] / m_[P::l1_fill], s_.cycles * cus);
+    s_.miss_places = {.places = m_[P::l1_misses],
+                      .share = share(places_taken_, s_.cycles * m_[P::l1_misses]),
+                      .wait = ratio(place_waits_, l1_misses_),
+                      .taken = ratio(place_cycles_, l1_misses_)};
     if (l1_lines_ > 0) level(MemoryLevel::L1).hit_rate = 1 - l1_misses_ / l1_lines_;
     if (l2_reads_ > 0) level(MemoryLevel::L2).hit_rate = 1 - l2_misses_ / l2_reads_;
     if (mall_hits_ + mall_misses_ > 0 && m_[P::mall_bytes] > 0)
       level(MemoryLevel::InfinityCache).hit_rate = mall_hits_ / (mall_hits_ + mall_misses_);
     s_.scalar_hit_rate = 1 - ratio(scalar_misses_, scalar_lines_);
     s_.code_hit_rate = 1 - ratio(code_misses_, code_lines_);
+  }
+
+  // Inside compute units what accesses keep busy depends on their addresses, too.
+  void finish_least_shares(double clock) {
+    const double device = m_.cus() * clock * s_.seconds;
+    LevelUse &lds = level(MemoryLevel::Lds), &l1 = level(MemoryLevel::L1);
+    lds.least_share = share(lds.read / m_[P::lds_read_rate] + lds.written / m_[P::lds_write_rate], device);
+    l1.least_share = share(l1.bytes() / m_[P::l1_rate], device);
   }
 
   void finish_stalls() {
@@ -240,6 +260,7 @@ class Builder {
   double l1_lines_ = 0, l1_misses_ = 0, l2_reads_ = 0, l2_misses_ = 0, mall_hits_ = 0, mall_misses_ = 0;
   double scalar_lines_ = 0, scalar_misses_ = 0, code_lines_ = 0, code_misses_ = 0;
   double lds_busy_ = 0, l1_busy_ = 0, l2_busy_ = 0, mall_busy_ = 0, hbm_busy_ = 0;
+  double places_taken_ = 0, place_cycles_ = 0, place_waits_ = 0;
 };
 
 } // namespace

@@ -35,9 +35,18 @@ struct LevelUse {
   double read = 0, written = 0;
   double peak = 0;                // bytes a second of the device, reading
   double share = 0;               // of the time in which it could do what it did
+  double least_share = 0;         // the same if only bytes counted: no bank conflicts, no scattered lanes
   std::optional<double> hit_rate; // of what was read: L1, L2, Infinity Cache
 
   double bytes() const { return read + written; }
+};
+
+/// Lines that the first caches miss are waited for in places; where all are taken, further ones wait for one.
+struct MissPlaces {
+  double places = 0; // of a compute unit
+  double share = 0;  // of them that are taken, in the mean over the time and all compute units
+  // Of a line, in the mean: cycles for which it waits for a place, and for which it then has it.
+  double wait = 0, taken = 0;
 };
 
 /// Of loads, stores and atomics of vector memory together.
@@ -71,6 +80,7 @@ struct KernelSummary {
 
   std::array<LevelUse, memory_level_count> levels; // by MemoryLevel
   double path_to_l1_share = 0;                     // of what L2 can send to compute units
+  MissPlaces miss_places;
   double scalar_hit_rate = 1, code_hit_rate = 1, tlb_misses = 0;
   Coalescing coalescing;
   // On one XCD: cycles that accesses take the banks for, and those of them that other addresses could save.

@@ -60,8 +60,8 @@ double contended(const KernelSummary& s) {
 }
 
 bool is_in_compute_unit(Bound unit) {
-  return unit == Bound::L1 || unit == Bound::Lds || unit == Bound::Valu || unit == Bound::Matrix ||
-         unit == Bound::Salu;
+  return unit == Bound::L1 || unit == Bound::L1Misses || unit == Bound::Lds || unit == Bound::Valu ||
+         unit == Bound::Matrix || unit == Bound::Salu;
 }
 
 // Of units inside compute units, by those compute units that have a workgroup.
@@ -79,7 +79,16 @@ std::string where(const KernelSummary& s) {
       percent(s.used_cus), s.workgroups);
 }
 
+Limiter of_misses(const KernelSummary& s, double share) {
+  const MissPlaces& m = s.miss_places;
+  return {Bound::L1Misses, share,
+          fmt::format("{}: of the {:.0f} lines that a compute unit can wait for at once, {:.0f} are on their "
+                      "way in the mean; one waits {:.0f} cycles for its place and {:.0f} for its data{}",
+                      name(Bound::L1Misses), m.places, share * m.places, m.wait, m.taken, where(s))};
+}
+
 Limiter of_unit(const KernelSummary& s, Bound unit, double share) {
+  if (unit == Bound::L1Misses) return of_misses(s, share);
   const std::string_view what = unit == Bound::Dispatch ? "workgroups start as fast as they can for"
                                 : unit == Bound::Salu   ? "scalar instructions issue for"
                                                         : "it is busy for";
@@ -116,6 +125,7 @@ std::string_view name(Bound bound) {
   case Bound::InfinityCache: return "Infinity Cache";
   case Bound::L2: return "L2";
   case Bound::L1: return "L1";
+  case Bound::L1Misses: return "L1 misses in flight";
   case Bound::Lds: return "LDS";
   case Bound::Valu: return "VALU";
   case Bound::Matrix: return "matrix";
@@ -128,17 +138,22 @@ std::string_view name(Bound bound) {
   return "";
 }
 
-std::pair<Bound, double> busiest_unit(const KernelSummary& s) {
+namespace {
+
+using Unit = std::pair<Bound, double>;
+
+std::array<Unit, 10> units_of(const KernelSummary& s) {
   const auto level = [&](MemoryLevel l) { return s.levels[static_cast<size_t>(l)].share; };
   const auto pipe = [&](Pipe p) {
     const auto n = static_cast<size_t>(p);
     return n < s.pipes.size() ? s.pipes[n].share : 0;
   };
-  std::array<std::pair<Bound, double>, 9> units = {{
+  std::array<Unit, 10> units = {{
       {Bound::Hbm, level(MemoryLevel::Hbm)},
       {Bound::InfinityCache, level(MemoryLevel::InfinityCache)},
       {Bound::L2, level(MemoryLevel::L2)},
       {Bound::L1, std::max(level(MemoryLevel::L1), s.path_to_l1_share)},
+      {Bound::L1Misses, s.miss_places.share},
       {Bound::Lds, level(MemoryLevel::Lds)},
       {Bound::Valu, pipe(Pipe::Valu)},
       {Bound::Matrix, pipe(Pipe::Matrix)},
@@ -147,13 +162,42 @@ std::pair<Bound, double> busiest_unit(const KernelSummary& s) {
   }};
   for (auto& [unit, share] : units)
     if (is_in_compute_unit(unit)) share = where_in_use(s, share);
-  return *std::ranges::max_element(units, {}, &std::pair<Bound, double>::second);
+  return units;
+}
+
+// Lines that are waited for wait where something behind L1 is busy.
+bool explains_misses(const Unit& unit) {
+  const Bound b = unit.first;
+  return (b == Bound::Hbm || b == Bound::InfinityCache || b == Bound::L2 || b == Bound::L1) &&
+         unit.second >= busy_enough;
+}
+
+std::string busiest_phrase(Bound unit, double share) {
+  if (unit == Bound::L1Misses)
+    return fmt::format("{:.0f} % of the L1 misses that can be in flight are", percent(share));
+  return fmt::format("the busiest unit, {}, works for {:.0f} %", name(unit), percent(share));
+}
+
+// The busiest unit as a reason.
+Unit limiting_unit(const KernelSummary& s) {
+  std::array<Unit, 10> units = units_of(s);
+  if (std::ranges::any_of(units, explains_misses))
+    for (Unit& unit : units)
+      if (unit.first == Bound::L1Misses) unit.second = 0;
+  return *std::ranges::max_element(units, {}, &Unit::second);
+}
+
+} // namespace
+
+std::pair<Bound, double> busiest_unit(const KernelSummary& s) {
+  const std::array<Unit, 10> units = units_of(s);
+  return *std::ranges::max_element(units, {}, &Unit::second);
 }
 
 Limiter limiter(const KernelSummary& s) {
   constexpr double half = 0.5;
   if (s.outside_share > half) return outside(s);
-  const auto [unit, share] = busiest_unit(s);
+  const auto [unit, share] = limiting_unit(s);
   if (share >= busy_enough) return of_unit(s, unit, share);
   const auto [stall, stalled] = longest_stall(s);
   if (contended(s) >= stalled && contended(s) > 0) return of_contention(s);
@@ -165,9 +209,8 @@ Limiter limiter(const KernelSummary& s) {
             fmt::format("instruction fetch: waves wait for instructions for {:.0f} % of their time",
                         percent(stalled))};
   return {Bound::Latency, stalled,
-          fmt::format("latency: waves wait for {} for {:.0f} % of their time, {}; the busiest unit, {}, "
-                      "works for {:.0f} %",
-                      waits_for(stall), percent(stalled), waves_phrase(s), name(unit), percent(share))};
+          fmt::format("latency: waves wait for {} for {:.0f} % of their time, {}; {}", waits_for(stall),
+                      percent(stalled), waves_phrase(s), busiest_phrase(unit, share))};
 }
 
 } // namespace asmevo::profile

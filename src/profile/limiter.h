@@ -3,15 +3,15 @@
 //   1. launch floor: more than half of the plan's time passes outside kernels.
 //   2. the busiest unit, if it is busy for at least 60 % of the kernel's time: nothing that waits behind a
 //      busy unit can be faster. Units are HBM, Infinity Cache, L2, L1 (its address unit, or the path from
-//      L2 to it), LDS, VALU, matrix, SALU issue and the dispatcher.
+//      L2 to it), the lines that L1 can wait for at once, LDS, VALU, matrix, SALU issue and the dispatcher.
 //      Where a launch has fewer workgroups than there are compute units, those inside a compute unit (L1 to
 //      SALU) count by the ones that are in use.
+//      Lines are waited for longer where L2 or what is behind it is busy, too: then that is named.
 //   3. a barrier, where BARRIER_WAIT is the longest stall.
 //   4. instruction fetch, where NO_INSTRUCTION_AVAILABLE is the longest stall.
 //   5. contention, where ARBITER_NOT_WIN and ARBITER_WIN_EX_STALL together are more than any other: waves
-//   want
-//      one unit at a time and then another, so none is busy all the time. The sentence names the one they
-//      stand for longest.
+//      want one unit at a time and then another, so none is busy all the time. The sentence names the one
+//      they stand for longest.
 //   6. latency: waves wait for results, and there are too few of them to fill the time. The sentence names
 //      what they wait for, how many there are on a SIMD, and what keeps more away.
 //
@@ -32,6 +32,7 @@ enum class Bound : uint8_t {
   InfinityCache,
   L2,
   L1,
+  L1Misses,
   Lds,
   Valu,
   Matrix,
@@ -41,7 +42,7 @@ enum class Bound : uint8_t {
   Contention,
   Latency,
 };
-/// "launch floor", "HBM", "latency", ...
+/// "launch floor", "HBM", "L1 misses in flight", "latency", ...
 std::string_view name(Bound);
 
 struct Limiter {

@@ -156,6 +156,7 @@ double alone(const LoopBound& bound, const CodePath& path, const timing::Machine
 }
 
 void add_measured(LoopBound& bound, const CodePath& path) {
+  if (!path.profile().counts_runs()) return;
   double time = 0;
   for (const Index i : bound.body)
     if (const InstructionTime* const t = path.time(i)) {

@@ -17,7 +17,7 @@ struct LoopBound {
   program::Index first = 0; // the loop's first entry
   uint32_t depth = 1;
   std::vector<program::Index> body; // entries of one turn, in order
-  double turns = 0;                 // of all waves, where the profile counts issues
+  double turns = 0;                 // of all waves, where the profile counts runs
 
   // Cycles of a turn.
   double issue = 0; // that one wave needs to issue it: it issues once in four cycles
@@ -28,7 +28,7 @@ struct LoopBound {
   double alone = 0;   // of a wave that has the machine to itself, with the order and the waits it has
   std::vector<program::Index> critical; // of the chain that `carried` is the length of, one turn of it
 
-  double measured = 0; // that a wave took, by the profile; 0 where it does not count issues
+  double measured = 0; // that a wave took, by the profile; 0 where it does not count runs
 
   /// Chains, not issue, decide what a wave alone takes.
   bool bound_by_chain() const { return carried > issue; }

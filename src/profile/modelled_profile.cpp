@@ -44,6 +44,18 @@ std::string longest_kernel(const oracle::LaunchTraces& traces, const oracle::Lau
   return longest == seconds.end() ? "" : longest->first;
 }
 
+program::StartLanes start_lanes(const oracle::LaunchTraces& traces, std::string_view kernel) {
+  constexpr uint64_t lanes = 64;
+  for (const oracle::TracedLaunch& launch : traces.launches) {
+    if (launch.kernel != kernel) continue;
+    const auto& [grid, workgroup, lds] = launch.shape;
+    bool whole = uint64_t{workgroup[0]} * workgroup[1] * workgroup[2] % lanes == 0;
+    for (size_t d = 0; d < grid.size(); ++d) whole = whole && grid[d] % workgroup[d] == 0;
+    if (!whole) return program::StartLanes::Any;
+  }
+  return program::StartLanes::All;
+}
+
 KernelProfile modelled_profile(const oracle::LaunchTraces& traces, const oracle::LaunchTime& time,
                                std::string_view kernel, std::string_view model) {
   KernelProfile profile;

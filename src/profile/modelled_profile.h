@@ -13,6 +13,7 @@
 
 #include "oracle/launch_time.h"
 #include "profile/kernel_profile.h"
+#include "program/liveness.h"
 
 namespace asmevo::profile {
 
@@ -33,6 +34,9 @@ void each_launch(const oracle::LaunchTraces& traces, const oracle::LaunchTime& t
 
 /// The kernel that most of the modelled time goes to; empty where there is no launch.
 std::string longest_kernel(const oracle::LaunchTraces&, const oracle::LaunchTime&);
+
+/// All, where no launch of the kernel has a wave that starts with some lanes off.
+program::StartLanes start_lanes(const oracle::LaunchTraces&, std::string_view kernel);
 
 /// Empty where the kernel is not among the launches. `time` is of the same traces.
 KernelProfile modelled_profile(const oracle::LaunchTraces&, const oracle::LaunchTime& time,

@@ -1,5 +1,7 @@
 #include "profile/roofline.h"
 
+#include <algorithm>
+
 namespace asmevo::profile {
 
 Roofline roofline(const KernelSummary& s) {
@@ -9,13 +11,13 @@ Roofline roofline(const KernelSummary& s) {
   const bool matrix = s.matrix_flops + s.matrix_integer_ops > s.vector_flops;
   r.peak = matrix ? s.matrix_peak : s.vector_peak;
   r.peak_unit = matrix ? "matrix" : "VALU";
-  r.attainable = r.peak, r.roof = r.peak_unit;
+  // Work and time are worked out apart for what is not simulated.
+  r.attainable = std::max(r.peak, r.operations), r.roof = r.peak_unit;
   for (const LevelUse& level : s.levels) {
-    if (level.bytes() <= 0 || level.peak <= 0) continue;
-    double& intensity = r.intensity[static_cast<size_t>(level.level)];
-    intensity = s.operations() / level.bytes();
-    if (intensity * level.peak >= r.attainable) continue;
-    r.attainable = intensity * level.peak;
+    if (level.bytes() <= 0) continue;
+    r.intensity[static_cast<size_t>(level.level)] = s.operations() / level.bytes();
+    if (level.least_share <= 0 || r.operations / level.least_share >= r.attainable) continue;
+    r.attainable = r.operations / level.least_share;
     r.roof = name(level.level);
   }
   return r;

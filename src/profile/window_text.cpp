@@ -19,6 +19,16 @@ std::string cut(std::string line) {
   return line;
 }
 
+// Registers that are written as one where they follow each other: of a file, or the halves of a pair.
+unsigned register_file(isa::RegUnit u) {
+  if (isa::is_vgpr(u)) return 0;
+  if (isa::is_agpr(u)) return 1;
+  if (isa::is_sgpr(u)) return 2;
+  if (u >= isa::unit::ttmp0 && u < isa::unit::m0) return 3;
+  const bool halves = u < isa::unit::ttmp0 || (u >= isa::unit::exec && u < isa::unit::scc);
+  return halves ? 4 + (u - isa::unit::flat_scratch) / 2 : 0x100U + u;
+}
+
 double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
@@ -43,9 +53,16 @@ class Writer {
       : w_(w), c_(c), code_(c.path->code()), labels_(code_.program().labels_by_entry()) {}
 
   std::string text(size_t number, size_t lines) {
+    lines = std::max<size_t>(lines, least_lines);
+    constexpr size_t least_listed = 8;
     header(number);
-    say("  instructions (id: text; of the kernel's time in %):");
-    listing(std::max<size_t>(lines, least_lines) - lines_.size());
+    if (lines_.size() + least_listed > lines) {
+      wraps_ = false;
+      lines_.clear();
+      header(number);
+    }
+    say(fmt::format("  instructions (id: text; of the kernel's {} in %):", measured() ? unit() : "time"));
+    listing(lines - lines_.size());
     return fmt::format("{}\n", fmt::join(lines_, "\n"));
   }
 
@@ -77,32 +94,52 @@ class Writer {
  private:
   static constexpr size_t least_lines = 24;
 
+  bool measured() const { return c_.profile->origin != Origin::Modelled; }
+  std::string_view unit() const { return unit_of(c_.profile->origin); }
+
   void say(std::string line) { lines_.push_back(cut(std::move(line))); }
+
+  // A list: where there is room for more lines, it goes on in the next.
+  void say_list(std::string line) {
+    while (wraps_ && line.size() > widest) {
+      const size_t end = line.rfind(", ", widest - 1);
+      if (end == std::string::npos || end < widest / 2) break;
+      lines_.push_back(line.substr(0, end + 1));
+      line = "    " + line.substr(end + 2);
+    }
+    say(std::move(line));
+  }
 
   // --- the numbers and what surrounds the window
 
   void header(size_t number) {
     const double total = c_.profile->total();
-    say(fmt::format("window {}: {} to {} ({} instructions, {}, loop depth {}), {:.1f} % of the time, up to "
-                    "{:.1f} % could be won",
+    const std::string time = measured() ? fmt::format("its {}", unit()) : "the time";
+    say(fmt::format("window {}: {} to {} ({} instructions, {}, loop depth {}), {:.1f} % of {}, up to "
+                    "{:.1f} % could be won{}",
                     number, w_.window.first.text(), w_.window.last.text(), w_.window.end - w_.window.begin,
-                    name(w_.kind), w_.window.loop_depth, percent(w_.total, total), 100 * w_.gain));
-    say(fmt::format("  stalls, in % of the kernel's time ({}): {}", c_.profile->source,
-                    stall_list(w_.stalled, w_.unexplained, total)));
+                    name(w_.kind), w_.window.loop_depth, percent(w_.total, total), time, 100 * w_.gain,
+                    measured() ? " (estimated, not measured)" : ""));
+    say_list(fmt::format("  stalls, in % of the kernel's {} ({}): {}", measured() ? unit() : "time",
+                         c_.profile->source, stall_list(w_.stalled, w_.unexplained, total)));
+    say_list("  most at " + worst());
+    if (measured()) say("  read from the code, not from the profile:");
     if (w_.pipe_share > 0)
-      say(fmt::format("  busiest pipe: {}, needed for {:.0f} % of the time in it", timing::name(w_.pipe),
-                      100 * w_.pipe_share));
-    say("  most at " + worst());
-    if (!w_.awaited.empty()) say("  its waits wait for: " + named_list(w_.awaited));
-    if (!w_.producers.empty()) say("  made before it: " + outside(w_.producers));
-    if (!w_.consumers.empty()) say("  used behind it: " + outside(w_.consumers));
-    say("  live in: " + register_list(w_.window.live_in));
-    say("  live out: " + register_list(w_.window.live_out));
-    say(fmt::format("  in flight at entry: {}; at exit: {}", flight(w_.at_entry), flight(w_.at_exit)));
+      say(fmt::format("  busiest pipe: {}, needed for {:.0f} % of the time in it{}", timing::name(w_.pipe),
+                      100 * w_.pipe_share, measured() ? " (by machine model " + c_.model + ")" : ""));
+    if (!w_.awaited.empty()) say_list("  its waits wait for: " + named_list(w_.awaited));
+    if (!w_.producers.empty()) say_list("  made before it: " + outside(w_.producers));
+    if (!w_.consumers.empty()) say_list("  used behind it: " + outside(w_.consumers));
+    say_list("  live in: " + register_list(w_.window.live_in, most_registers()));
+    say_list("  live out: " + register_list(w_.window.live_out, most_registers()));
+    say_list(fmt::format("  in flight at entry: {}; at exit: {}", flight(w_.at_entry), flight(w_.at_exit)));
     say("  vector registers: " + budget());
     say("  occupancy: " + occupancy());
     for (std::string& line : rules()) say(std::move(line));
   }
+
+  // Characters of a list of registers: three lines, or one.
+  size_t most_registers() const { return (wraps_ ? 3 : 1) * (widest - 40); }
 
   // Where most is lost, and to what.
   std::string worst() const {
@@ -231,6 +268,11 @@ class Writer {
       shown[k] = true;
       if (lines_for(shown) > room) shown[k] = false;
     }
+    // One that is left out alone costs a line, too.
+    for (Index k = 0; k < count; ++k) {
+      const bool alone = !shown[k] && (k == 0 || shown[k - 1]) && (k + 1 == count || shown[k + 1]);
+      if (alone && label_count(begin + k) == 0) shown[k] = true;
+    }
     return shown;
   }
   size_t lines_for(const std::vector<bool>& shown) const {
@@ -259,8 +301,9 @@ class Writer {
       }
       size_t last = k;
       while (last + 1 < shown.size() && !shown[last + 1]) ++last;
-      say(fmt::format("    ... {} instructions, {} to {}", last - k + 1, code_.id(i),
-                      code_.id(w_.window.begin + static_cast<Index>(last))));
+      const std::string end = code_.id(w_.window.begin + static_cast<Index>(last));
+      say(last == k ? fmt::format("    ... 1 instruction, {}", end)
+                    : fmt::format("    ... {} instructions, {} to {}", last - k + 1, code_.id(i), end));
       k = last;
     }
   }
@@ -304,6 +347,7 @@ class Writer {
   const KernelCode& code_;
   std::unordered_map<Index, std::vector<uint32_t>> labels_;
   std::vector<std::string> lines_;
+  bool wraps_ = true;
 };
 
 } // namespace
@@ -311,12 +355,8 @@ class Writer {
 std::string register_list(const isa::RegSet& set, size_t most) {
   std::vector<isa::RegRange> ranges;
   set.for_each([&](isa::RegUnit u) {
-    const bool joins = !ranges.empty() && ranges.back().first + ranges.back().count == u &&
-                       isa::is_vgpr(u) == isa::is_vgpr(ranges.back().first) &&
-                       isa::is_agpr(u) == isa::is_agpr(ranges.back().first) &&
-                       isa::is_sgpr(u) == isa::is_sgpr(ranges.back().first) &&
-                       (isa::is_vector(u) || isa::is_sgpr(u));
-    if (joins)
+    const bool follows = !ranges.empty() && ranges.back().first + ranges.back().count == u;
+    if (follows && register_file(u) == register_file(ranges.back().first))
       ++ranges.back().count;
     else
       ranges.push_back({u, 1});
@@ -324,7 +364,8 @@ std::string register_list(const isa::RegSet& set, size_t most) {
   std::string text;
   for (const isa::RegRange& r : ranges) {
     const std::string one = isa::name(r);
-    if (text.size() + one.size() + 2 > most) return fmt::format("{}... ({} registers)", text, set.size());
+    if (text.size() + one.size() + 2 > most)
+      return fmt::format("{}{}... ({} registers)", text, text.empty() ? "" : ", ", set.size());
     text += (text.empty() ? "" : ", ") + one;
   }
   return text.empty() ? "nothing" : text;
@@ -333,7 +374,9 @@ std::string register_list(const isa::RegSet& set, size_t most) {
 std::string time_note(const InstructionTime* t, const KernelProfile& profile) {
   if (t == nullptr) return "";
   const double total = profile.total();
-  std::string text = t->issues > 0 ? fmt::format("{:.0f} issues, ", t->issues) : "";
+  const bool cycles = unit_of(profile.origin) == "cycles";
+  std::string text =
+      t->issues > 0 ? fmt::format("{:.0f} {}, ", t->issues, cycles ? "issues" : "samples issued") : "";
   text += fmt::format("{:.2f} %", percent(t->total(), total));
   const std::string stalls = stall_list(t->stalled, t->unexplained, total);
   return stalls.empty() ? text : text + ": " + stalls;

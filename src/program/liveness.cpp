@@ -78,8 +78,8 @@ void move_lanes(LiveSets& s, ExecChange change) {
 
 class LivenessSolver {
  public:
-  LivenessSolver(const Program& program, const Function& function, const Cfg& cfg)
-      : program_(program), function_(function), cfg_(cfg) {
+  LivenessSolver(const Program& program, const Function& function, const Cfg& cfg, StartLanes start)
+      : program_(program), function_(function), cfg_(cfg), start_(start) {
     live_.program_ = &program;
     live_.cfg_ = &cfg;
     live_.begin_ = function.begin;
@@ -135,7 +135,8 @@ class LivenessSolver {
     const WidestExec widest = find_widest_exec(program_, function_, cfg_, live_.waves_);
     if (widest.mask == WidestExec::Mask::Unknown) return;
     for (size_t k = 0; k < widest.holds.size(); ++k) live_.transfers_[k].widest = widest.holds[k];
-    if (widest.mask == WidestExec::Mask::AllLanes) return; // no lane is off there at all
+    // No lane is off there at all.
+    if (widest.mask == WidestExec::Mask::AllLanes || start_ == StartLanes::All) return;
     for (Index i = function_.begin; i < function_.end; ++i) {
       const Liveness::Transfer& t = live_.transfers_[i - function_.begin];
       if (!t.uses_off) continue;
@@ -182,11 +183,13 @@ class LivenessSolver {
   const Program& program_;
   const Function& function_;
   const Cfg& cfg_;
+  StartLanes start_;
   Liveness live_;
 };
 
-Liveness Liveness::compute(const Program& program, const Function& function, const Cfg& cfg) {
-  return LivenessSolver(program, function, cfg).solve();
+Liveness Liveness::compute(const Program& program, const Function& function, const Cfg& cfg,
+                           StartLanes start) {
+  return LivenessSolver(program, function, cfg, start).solve();
 }
 
 void Liveness::step_back(LiveSets& s, Index at) const {

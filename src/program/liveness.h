@@ -21,6 +21,10 @@ struct LiveSets {
   isa::RegSet any() const { return on | off; }
 };
 
+/// The lanes a wave starts with. Any: in a launch whose workgroups are not of whole waves some are never on,
+/// and keep what instructions that do not heed EXEC read there. All: of launches that have no such wave.
+enum class StartLanes : uint8_t { Any, All };
+
 class Liveness {
  public:
   /// Conservative at calls and indirect jumps (everything is live before them), where vector instructions may
@@ -28,7 +32,8 @@ class Liveness {
   /// killed). After s_endpgm nothing is live, after a return or a jump out of the function everything. A
   /// register that no path has written yet holds no value and is not live: reading it gives what the last
   /// wave left. `program` and `cfg` must outlive the result.
-  static Liveness compute(const Program& program, const Function&, const Cfg& cfg);
+  static Liveness compute(const Program& program, const Function&, const Cfg& cfg,
+                          StartLanes start = StartLanes::Any);
 
   /// Registers live before entry i (in any lane). Walks the block: for all entries of one, use before_each.
   isa::RegSet before(Index i) const;

@@ -181,10 +181,12 @@ double MemorySystem::load_line(ComputeUnit& cu, const TimedOp& op, uint64_t addr
   ++counts_.l1_misses, ++outcome.l1_misses;
   double& oldest = cu.misses[cu.next_miss];
   cu.next_miss = (cu.next_miss + 1) % cu.misses.size();
+  counts_.l1_place_waits += std::max(0.0, oldest - at);
   at = std::max(at, oldest);
   const Answer answer = l2_read(address, at + r_.to_l2, op.streaming);
   outcome.l2_misses += answer.missed ? 1 : 0;
   const double arrives = cu.fill.serve(answer.at + r_.from_l2, r_.l1_fill);
+  counts_.l1_place_cycles += arrives - at;
   oldest = arrives;
   if (past) return arrives;
   line = cu.l1->bring(address, op.streaming);
@@ -277,6 +279,16 @@ double MemorySystem::fetch(unsigned n, uint64_t address, double at) {
     line->ready = at + r_.icache_miss;
   }
   return std::max(at, line->ready);
+}
+
+// A simulation may stop while lines are on their way, or have got places of the future.
+MemoryCounts MemorySystem::counts_until(double end) const {
+  MemoryCounts counts = counts_;
+  double taken = counts.l1_place_cycles;
+  for (const ComputeUnit& cu : cus_)
+    for (const double free_again : cu.misses) taken -= std::max(0.0, free_again - end);
+  if (end > 0) counts.l1_places_taken = std::max(0.0, taken) / (end * static_cast<double>(cus_.size()));
+  return counts;
 }
 
 void MemorySystem::invalidate_l1(unsigned n) {

@@ -33,6 +33,9 @@ double kept_share(double used, double size);
 struct MemoryCounts {
   // Lines of the first cache looked up by loads, and those it did not have.
   uint64_t l1_lines = 0, l1_misses = 0;
+  // Lines wait for a place among those that a compute unit waits for, and then have it: cycles, of all lines
+  // together. And how many places of a compute unit are taken, in the mean.
+  double l1_place_waits = 0, l1_place_cycles = 0, l1_places_taken = 0;
   // Requests to L2: reads in lines, writes and atomics in pieces of 64 bytes.
   uint64_t l2_reads = 0, l2_misses = 0, l2_writes = 0, atomics = 0;
   uint64_t mall_reads = 0, hbm_reads = 0, mall_writes = 0, hbm_writes = 0; // in L2 lines
@@ -72,6 +75,8 @@ class MemorySystem {
   /// When everything that was written has left L2.
   double drained() const { return std::max(mall_.busy_until(), hbm_.busy_until()); }
   const MemoryCounts& counts() const { return counts_; }
+  /// The same, what is a mean over time being one until then.
+  MemoryCounts counts_until(double end) const;
 
  private:
   static constexpr double queue = 64; // cycles of work in front of a unit
@@ -79,7 +84,7 @@ class MemorySystem {
     std::unique_ptr<Cache> l1;
     double l1_free = 0, lds_free = 0;
     Server fill;
-    std::vector<double> misses; // when they come back, as a ring
+    std::vector<double> misses; // places for lines that are waited for, as a ring: when they come back
     size_t next_miss = 0;
   };
   struct Shared { // by the compute units of one group

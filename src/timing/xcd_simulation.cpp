@@ -72,7 +72,7 @@ class Simulation {
         take_event();
     }
     if (!result_.cut) result_.end = std::max(result_.end, memory_.drained());
-    result_.memory = memory_.counts();
+    result_.memory = memory_.counts_until(result_.end);
     std::ranges::sort(result_.finished);
     return std::move(result_);
   }

@@ -107,6 +107,38 @@ TEST(ProfileVerb, ChoosesTheKernel) {
   EXPECT_THAT(other.err, HasSubstr("nobody"));
 }
 
+// Functions are filled up with s_nop: nobody runs those.
+TEST(ProfileVerb, ListingEndsWithTheKernel) {
+  const Ran ran = profiled({"--listing"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const size_t end = ran.out.rfind("s_endpgm");
+  ASSERT_NE(end, std::string::npos);
+  EXPECT_THAT(ran.out.substr(end), Not(HasSubstr("s_nop")));
+}
+
+// Counters have no instructions, but say something all the same.
+TEST(ProfileVerb, ImportOfCounters) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "1_counter_collection.csv").string();
+  ASSERT_TRUE(write_file(path, "Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n"
+                               "1,saxpy,TCC_HIT_sum,30\n1,saxpy,TCC_MISS_sum,10\n1,saxpy,FETCH_SIZE,2000\n"));
+  const std::vector<std::string> arguments = {
+      "profile", sample("saxpy", "gfx942").string(), "--kernel", "saxpy", "--import", path};
+  const Ran ran = run_asmevo(arguments);
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.err, IsEmpty());
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("there is nothing by instruction"), HasSubstr("75.0 %"),
+                             HasSubstr("2.05 MB"), Not(HasSubstr("window 1")), Not(HasSubstr("modelled"))));
+  const std::string note = "counters are of one dispatch";
+  ASSERT_THAT(ran.out, HasSubstr(note));
+  EXPECT_EQ(ran.out.find(note), ran.out.rfind(note)) << "said once";
+  std::vector<std::string> listing = arguments;
+  listing.emplace_back("--listing");
+  const Ran list = run_asmevo(listing);
+  EXPECT_EQ(list.exit_code, 2);
+  EXPECT_THAT(list.err, HasSubstr("no times of instructions to list"));
+}
+
 TEST(ProfileVerb, MistakesAreNamed) {
   const Ran model = profiled({"--model", "mi250x"});
   EXPECT_EQ(model.exit_code, 2);

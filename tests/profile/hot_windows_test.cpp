@@ -99,6 +99,63 @@ TEST(HotWindows, OfALoopWhatLivesAroundIt) {
   EXPECT_TRUE(w.consumers[0].reg.contains(5));
 }
 
+// Matrix instructions read lanes that are off, too. Where a launch has none, what they hold is no matter.
+TEST(HotWindows, LanesThatAreNeverOffHoldNothing) {
+  const std::string body = repeated(20, "ds_read_b64 v[2:3], v1\ns_waitcnt lgkmcnt(0)\n"
+                                        "v_mfma_f32_32x32x8_f16 v[16:31], v[2:3], v[2:3], v[16:31]");
+  const ModelledKernel whole(body, {.groups = 64, .items = 64, .vgprs = 64, .lds = 4096}),
+      partial(body, {.groups = 64, .items = 96, .vgprs = 64, .lds = 4096});
+  const auto live_in = [](const ModelledKernel& k) {
+    return k.code->liveness().before(k.find("ds_read_b64"));
+  };
+  EXPECT_FALSE(live_in(whole).contains(2));
+  EXPECT_TRUE(live_in(partial).contains(2));
+  EXPECT_TRUE(live_in(whole).contains(16));
+  EXPECT_TRUE(live_in(whole).contains(1));
+}
+
+// A loop that is entered and left in its middle, as compilers turn them, and whose end only goes round.
+TEST(HotWindows, LooksOutOfLoopsThatAreLeftInTheMiddle) {
+  ReadKernel k(
+      "v_mov_b32 v5, 0\ns_branch mid\ntop:\nv_add_u32 v4, v5, v3\ns_cbranch_vccnz out\nmid:\n"
+      "global_load_dword v3, v0, s[0:1]\ns_waitcnt vmcnt(0)\nds_read_b32 v6, v0\ns_branch top\nout:\n"
+      "global_store_dword v0, v4, s[0:1]");
+  for (program::Index n = 0; n < 9; ++n)
+    k.set(n, {.address = 0,
+              .issues = n >= 2 && n < 8 ? 100.0 : 1.0,
+              .busy = 4,
+              .stalled = {0, 0, n == 5 ? 9e4 : 0}});
+  k.read_profile();
+  const timing::Machine machine = timing::MachineModel::find("mi300x")->nominal();
+  const HotWindow w = hot_windows(*k.path, k.profile, machine, {.waves_per_simd = 1}).at(0);
+  EXPECT_EQ(w.kind, HotWindow::Kind::Loop);
+  EXPECT_EQ(w.window.begin, k.entry(2));
+  EXPECT_EQ(w.window.end, k.entry(8));
+  const auto is = [](program::Index at, isa::RegUnit reg) {
+    return ::testing::Truly([=](const OutsideUse& u) { return u.at == at && u.reg.contains(reg); });
+  };
+  EXPECT_THAT(w.producers, Contains(is(k.entry(0), 5)));
+  EXPECT_THAT(w.consumers, Contains(is(k.entry(8), 4)));
+  EXPECT_THAT(w.at_exit.lds, Contains(k.entry(6)));
+  EXPECT_TRUE(w.at_exit.vector.empty());
+}
+
+// The last turn branches around the load for the next one, and then out: nothing is in flight behind.
+TEST(HotWindows, LoopsThatLoadAheadLeaveNothingInFlight) {
+  ReadKernel k("s_branch mid\ntop:\nv_add_u32 v4, v4, v3\ns_cbranch_vccnz out\nmid:\ns_waitcnt vmcnt(0)\n"
+               "s_cbranch_vccnz top\nglobal_load_dword v3, v0, s[0:1]\ns_branch top\nout:\n"
+               "global_store_dword v0, v4, s[0:1]");
+  const std::array<double, 9> issues = {5, 100, 100, 100, 100, 95, 95, 5, 5};
+  for (program::Index n = 0; n < issues.size(); ++n)
+    k.set(n, {.address = 0, .issues = issues[n], .busy = 4, .stalled = {0, 0, n == 3 ? 9e4 : 0}});
+  k.read_profile();
+  const timing::Machine machine = timing::MachineModel::find("mi300x")->nominal();
+  const HotWindow w = hot_windows(*k.path, k.profile, machine, {.waves_per_simd = 1}).at(0);
+  ASSERT_EQ(w.kind, HotWindow::Kind::Loop);
+  EXPECT_TRUE(w.at_exit.empty());
+  EXPECT_THAT(w.awaited, Contains(k.entry(5))) << "though most turns leave the load";
+}
+
 // A long block: the window takes the wait, reaches back to the load, and keeps to its size.
 TEST(HotWindows, PartOfALongBlock) {
   ReadKernel k(lines(200, "v_mov_b32 v2, v0") + "global_load_dword v3, v0, s[0:1]\n" +
@@ -115,6 +172,70 @@ TEST(HotWindows, PartOfALongBlock) {
   EXPECT_TRUE(holds(windows[0], k.entry(232))) << "the use";
   EXPECT_LE(windows[0].window.end - windows[0].window.begin, 50U);
   EXPECT_THAT(windows[0].awaited, ::testing::ElementsAre(k.entry(200)));
+}
+
+// The wait is at the block's beginning: what the limit leaves goes to where it could move.
+TEST(HotWindows, PartsUseTheirLimit) {
+  ReadKernel k("global_load_dword v3, v0, s[0:1]\ns_cbranch_vccz skip\nskip:\ns_waitcnt vmcnt(0)\n" +
+               lines(200, "v_mov_b32 v4, v0"));
+  k.set(2, {.address = 0, .issues = 10, .busy = 40, .stalled = {0, 0, 5000}});
+  k.read_profile();
+  const timing::Machine machine = timing::MachineModel::find("mi300x")->nominal();
+  const std::vector<HotWindow> windows =
+      hot_windows(*k.path, k.profile, machine, {.most_instructions = 50, .waves_per_simd = 1});
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_EQ(windows[0].window.begin, k.entry(0)) << "the load";
+  EXPECT_EQ(windows[0].window.end, k.entry(50));
+}
+
+// A loop too long for a window, of blocks too short for a wait to move anywhere.
+TEST(HotWindows, ShortBlocksTakeTheirNeighboursInTheLoop) {
+  ReadKernel k(
+      "v_mov_b32 v2, v0\nround:\n" + lines(10, "v_mov_b32 v2, v0") +
+      "s_cbranch_vccz a\nglobal_load_dword v3, v0, s[0:1]\na:\ns_waitcnt vmcnt(0)\nv_mov_b32 v4, v3\n"
+      "s_cbranch_vccz b\nv_mov_b32 v5, v0\nb:\n" +
+      lines(10, "v_mov_b32 v6, v0") + "s_cbranch_vccz c\nc:\n" + lines(40, "v_mov_b32 v7, v0") +
+      "s_cbranch_scc1 round");
+  k.set(13, {.address = 0, .issues = 10, .busy = 40, .stalled = {0, 0, 5000}});
+  k.read_profile();
+  const timing::Machine machine = timing::MachineModel::find("mi300x")->nominal();
+  const std::vector<HotWindow> windows =
+      hot_windows(*k.path, k.profile, machine, {.most_instructions = 40, .waves_per_simd = 1});
+  ASSERT_EQ(windows.size(), 1U);
+  EXPECT_EQ(windows[0].worst, k.entry(13));
+  EXPECT_EQ(windows[0].kind, HotWindow::Kind::Blocks);
+  EXPECT_GE(windows[0].window.begin, k.entry(1)) << "what is outside of the loop stays there";
+  EXPECT_TRUE(holds(windows[0], k.entry(12))) << "the load";
+  EXPECT_GE(windows[0].window.end - windows[0].window.begin, 20U);
+  EXPECT_LE(windows[0].window.end - windows[0].window.begin, 40U);
+}
+
+// Each result is needed for the next: no order is faster.
+TEST(HotWindows, ChainsCannotBeWon) {
+  const ModelledKernel k(
+      repeated(400, lines(4, "v_mfma_f32_4x4x4_16b_f16 v[16:19], v[2:3], v[4:5], v[16:19]\n"
+                             "v_mov_b32 v2, v16")),
+      {.groups = 304, .items = 256});
+  const HotWindow w = k.windows().at(0);
+  const LoopBound loop = k.loops().at(0);
+  EXPECT_LE(w.gain, 1 - loop.turns * loop.carried / k.profile.total() + 1e-9);
+  EXPECT_GT(w.hideable / k.profile.total(), w.gain + 0.1) << "stalls would say more";
+}
+
+// Half a per cent to win is nothing: the block where time goes comes first.
+TEST(HotWindows, RankedByTimeWhereThereIsNothingToWin) {
+  ReadKernel k("global_load_dword v3, v0, s[0:1]\ns_waitcnt vmcnt(0)\ns_cbranch_vccz a\na:\n" +
+               lines(10, "v_exp_f32 v4, v3"));
+  k.set(1, {.address = 0, .issues = 10, .busy = 40, .stalled = {0, 0, 60}});
+  for (program::Index n = 3; n < 13; ++n)
+    k.set(n, {.address = 0, .issues = 10, .busy = 40, .stalled = {0, 0, 0, 0, 0, 0, 1000}});
+  k.read_profile();
+  const timing::Machine machine = timing::MachineModel::find("mi300x")->nominal();
+  const std::vector<HotWindow> windows =
+      hot_windows(*k.path, k.profile, machine, {.windows = 9, .most_instructions = 5, .waves_per_simd = 1});
+  ASSERT_GE(windows.size(), 2U);
+  EXPECT_TRUE(holds(windows.back(), k.entry(1)));
+  EXPECT_GT(windows.back().gain, windows.front().gain);
 }
 
 // A wave that waits at a barrier stands at the instruction behind it.
@@ -241,6 +362,9 @@ TEST(WindowText, FitsAndKeepsWhatMatters) {
     EXPECT_THAT(text, HasSubstr("modelled (mi300x)"));
     EXPECT_THAT(text, Not(HasSubstr("measured")));
     EXPECT_EQ(text.find("\n    ... ") != std::string::npos, most != 200);
+    EXPECT_THAT(text, HasSubstr("live in: v")) << "and to the end:";
+    EXPECT_THAT(text, HasSubstr("exec, mode"));
+    EXPECT_THAT(text, Not(HasSubstr("... 1 instruction"))) << "it would take no more room itself";
   }
   EXPECT_GT(lines_of(window_text(w, 1, k.context(), 200)).size(),
             lines_of(window_text(w, 1, k.context(), 24)).size() + 20);
@@ -266,7 +390,18 @@ TEST(WindowText, RegisterLists) {
   set.insert(isa::RegRange{0, 4}), set.insert(isa::RegUnit{7}), set.insert(isa::RegUnit{255}),
       set.insert(isa::RegUnit{256}), set.insert(isa::RegRange{isa::unit::scalar0 + 4, 2});
   EXPECT_EQ(register_list(set), "v[0:3], v7, v255, a0, s[4:5]");
-  EXPECT_EQ(register_list(set, 12), "v[0:3], v7... (9 registers)");
+  EXPECT_EQ(register_list(set, 12), "v[0:3], v7, ... (9 registers)");
+}
+
+TEST(WindowText, PairsOfRegistersAreOne) {
+  isa::RegSet set;
+  set.insert(isa::RegRange{isa::unit::vcc, 2}), set.insert(isa::RegRange{isa::unit::exec, 2});
+  set.insert(isa::unit::scc), set.insert(isa::unit::mode);
+  EXPECT_EQ(register_list(set), "vcc, exec, scc, mode");
+  set.erase(isa::RegUnit{isa::unit::exec}), set.erase(static_cast<isa::RegUnit>(isa::unit::vcc + 1));
+  set.insert(isa::RegRange{isa::unit::ttmp0 + 6, 3}), set.insert(isa::unit::m0);
+  set.insert(isa::RegRange{isa::unit::scalar0 + 98, 6}); // s[98:101] and flat_scratch
+  EXPECT_EQ(register_list(set), "s[98:101], flat_scratch, vcc_lo, ttmp[6:8], m0, exec_hi, scc, mode");
 }
 
 } // namespace

@@ -35,13 +35,15 @@ TEST(KernelReport, JsonKeepsItsForm) {
   const nlohmann::ordered_json json = report_json(r.report);
   EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(json["source"], "modelled (mi300x)");
-  EXPECT_THAT(keys(json), ElementsAre("version", "kernel", "source", "unit", "notes", "counters", "unplaced",
-                                      "object", "share_outside", "summary", "loops", "registers", "windows"));
+  EXPECT_THAT(keys(json),
+              ElementsAre("version", "kernel", "source", "unit", "machine_model", "notes", "counters",
+                          "unplaced", "object", "share_outside", "summary", "loops", "registers", "windows"));
   EXPECT_THAT(keys(json["summary"]),
               ElementsAre("launches", "seconds", "share_of_plan", "cycles", "clock_mhz", "limiter",
                           "workgroups", "waves_per_workgroup", "waves_per_simd", "used_compute_units",
                           "occupancy", "wave_cycles", "instructions", "mix", "pipes", "dispatch_share",
-                          "memory", "scalar_hit_rate", "code_hit_rate", "coalescing", "lds", "roofline"));
+                          "memory", "misses_in_flight", "scalar_hit_rate", "code_hit_rate", "coalescing",
+                          "lds", "roofline"));
   EXPECT_THAT(keys(json["summary"]["memory"][0]), ElementsAre("level", "read_bytes", "written_bytes",
                                                               "peak_bytes_per_second", "share", "hit_rate"));
   EXPECT_THAT(keys(json["object"]), ElementsAre("target", "wave_size", "workgroup_size", "lds_bytes",
@@ -73,10 +75,14 @@ TEST(KernelReport, TextNamesTheModel) {
   EXPECT_THAT(text, HasSubstr("window 1: "));
 }
 
-// Without the model's summary, as of an imported profile.
+// Without the model's summary, as of an imported profile: what is not of the file is said to be.
 TEST(KernelReport, WithoutASummary) {
   Reported r;
   r.report.summary.reset();
+  r.context.model = "mi300x";
+  r.kernel.profile.origin = Origin::Stochastic;
+  r.report.loops = r.kernel.loops();
+  r.report.windows = r.kernel.windows();
   r.kernel.profile.source = "measured (FILE)";
   r.kernel.profile.notes = {"skid"};
   r.kernel.profile.counters = {{"SQ_WAVES", 12}};
@@ -85,9 +91,35 @@ TEST(KernelReport, WithoutASummary) {
               ::testing::AllOf(HasSubstr("k: measured (FILE), "), HasSubstr("note: skid\n"),
                                HasSubstr("SQ_WAVES"), HasSubstr("3 more at no instruction"),
                                HasSubstr("window 1: ")));
+  EXPECT_THAT(report_text(r.report, 40),
+              ::testing::AllOf(
+                  HasSubstr(" samples, "), Not(HasSubstr("busiest pipe")), HasSubstr(" samples issued, "),
+                  Not(HasSubstr(" issues, ")),
+                  HasSubstr("cycles a turn of one wave (by the code and machine model mi300x, not measured)"),
+                  Not(HasSubstr("with all waves")), HasSubstr("vector registers (by the code, not measured)"),
+                  HasSubstr("could be won (estimated, not measured)"),
+                  HasSubstr("  read from the code, not from the profile:\n"), HasSubstr("% of its samples")));
+  EXPECT_EQ(report_json(r.report)["machine_model"], "mi300x");
   EXPECT_EQ(report_json(r.report)["counters"]["SQ_WAVES"], 12);
   EXPECT_THAT(report_text(r.report, 40), Not(HasSubstr("limiter")));
   EXPECT_FALSE(report_json(r.report).contains("summary"));
+}
+
+TEST(KernelReport, OfCountersAlone) {
+  Reported r;
+  KernelProfile& p = r.kernel.profile;
+  p.origin = Origin::Counters, p.source = "measured (FILE)", p.instructions.clear();
+  p.counters = {{"TCC_HIT_sum", 3}, {"TCC_MISS_sum", 1}, {"FETCH_SIZE", 2000}};
+  r.report.summary.reset();
+  r.report.windows.clear();
+  r.report.figures = counter_figures(p.counters, 1);
+  EXPECT_THAT(report_text(r.report, 40),
+              ::testing::AllOf(
+                  HasSubstr("k: measured (FILE), of whole dispatches: there is nothing by instruction\n"),
+                  HasSubstr("L2 hits                              75.0 %"),
+                  HasSubstr("read from memory                     2.05 MB"),
+                  HasSubstr("TCC_HIT_sum                          3\n"), Not(HasSubstr("window"))));
+  EXPECT_EQ(report_json(r.report)["figures"]["L2 hits"], 0.75);
 }
 
 TEST(KernelReport, ListingHasEveryInstruction) {

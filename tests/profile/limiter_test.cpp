@@ -65,6 +65,55 @@ TEST(Limiter, FirstCache) {
   EXPECT_EQ(l.bound, Bound::L1) << l.sentence;
 }
 
+// Eight compute units of an XCD stream: nothing behind them is busy, but no compute unit can wait for more.
+constexpr uint64_t stream_bytes = uint64_t{1} << 30;
+std::string stream(unsigned turns) {
+  return "v_lshlrev_b32_e32 v2, 6, v0\n s_lshl_b32 s12, s2, 22\n v_add_u32_e32 v2, s12, v2\n" +
+         repeated(turns, "global_load_dwordx4 v[4:7], v2, s[8:9]\n v_add_u32_e32 v2, 0x10000, v2\n"
+                         "s_waitcnt vmcnt(0)");
+}
+
+TEST(Limiter, LinesThatAComputeUnitCanWaitFor) {
+  const ModelledKernel k(stream(60), {.groups = 64, .items = 1024, .buffer = stream_bytes});
+  const KernelSummary s = k.summary();
+  const Limiter l = limiter(s);
+  EXPECT_EQ(l.bound, Bound::L1Misses) << l.sentence;
+  EXPECT_THAT(l.sentence, HasSubstr("of the 66 lines that a compute unit can wait for"));
+  EXPECT_GT(s.miss_places.wait, s.miss_places.taken) << "1024 lines a turn, and 66 places";
+  EXPECT_EQ(busiest_unit(s).first, Bound::L1Misses);
+  for (const HotWindow& w : k.windows({.busiest_unit = busiest_unit(s).second})) EXPECT_LT(w.gain, 0.2);
+}
+
+// Of the places as much is taken whether all is simulated or some.
+TEST(Limiter, MissesInFlightOfASample) {
+  const auto taken = [](uint64_t effort) {
+    const ModelledKernel k(stream(30),
+                           {.groups = 64, .items = 1024, .buffer = stream_bytes, .effort = effort});
+    return std::pair(k.summary().miss_places,
+                     k.kernel_time().simulated_share * k.traces.launches[0].trace.sample.share);
+  };
+  const auto [all, whole] = taken(1'000'000);
+  const auto [some, part] = taken(3000);
+  ASSERT_EQ(whole, 1);
+  ASSERT_LT(part, 0.7);
+  EXPECT_NEAR(some.share, all.share, 0.1 * all.share);
+  EXPECT_NEAR(some.taken, all.taken, 0.2 * all.taken);
+}
+
+// Where HBM is busy, lines wait for it: there is no point in waiting for more at once.
+TEST(Limiter, HbmAndNotTheLinesThatWaitForIt) {
+  KernelSummary s;
+  s.used_cus = 1, s.miss_places = {.places = 66, .share = 0.98};
+  s.levels[static_cast<size_t>(MemoryLevel::Hbm)].share = 0.7;
+  EXPECT_EQ(limiter(s).bound, Bound::Hbm);
+  EXPECT_EQ(busiest_unit(s).first, Bound::L1Misses);
+  s.levels[static_cast<size_t>(MemoryLevel::Hbm)].share = 0.5;
+  EXPECT_EQ(limiter(s).bound, Bound::L1Misses);
+  s.miss_places.share = 0.55, s.stalled[static_cast<size_t>(timing::Stall::Waitcnt)] = 1;
+  EXPECT_EQ(limiter(s).bound, Bound::Latency);
+  EXPECT_THAT(limiter(s).sentence, HasSubstr("55 % of the L1 misses that can be in flight are"));
+}
+
 TEST(Limiter, DispatchOfEmptyWorkgroups) {
   const Limiter l = of("", {.groups = 20'000'000});
   EXPECT_EQ(l.bound, Bound::Dispatch) << l.sentence;

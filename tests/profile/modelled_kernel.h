@@ -108,7 +108,7 @@ class ModelledKernel {
   void read_code(Bytes bytes) {
     codec_ = *isa::Codec::create(*isa::Target::from_id("gfx942"));
     original_ = std::make_unique<rebuild::Original>(*rebuild::Original::open(std::move(bytes), *codec_));
-    code = *KernelCode::open(*original_, "k");
+    code = *KernelCode::open(*original_, "k", start_lanes(traces, "k"));
     path_ = std::make_unique<CodePath>(*code, profile);
     pressure_ = register_pressure(*code);
   }

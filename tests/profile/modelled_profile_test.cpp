@@ -41,6 +41,17 @@ TEST(ModelledProfile, SumsAreTheSimulations) {
   EXPECT_GT(sum.stalls(), sum.busy) << "the loop waits for memory";
 }
 
+// A wave issues, or something holds it back: there is no cycle between its start and its end without a name.
+TEST(ModelledProfile, EveryCycleOfAWaveHasAName) {
+  const ModelledKernel k(adds +
+                         "s_nop 7\n s_sleep 1\n v_exp_f32 v4, v2\n v_add_f32 v4, v4, v4\n s_barrier\n"
+                         "v_mfma_f32_32x32x8_f16 v[16:31], v[2:3], v[4:5], v[16:31]\n v_mov_b32 v5, v16\n"
+                         "global_store_dword v1, v5, s[8:9]");
+  const timing::OpTime sum = all_ops(k);
+  EXPECT_NEAR(sum.busy + sum.stalls(),
+              k.kernel_time().simulation.finished.at(0) - k.machine[timing::Parameter::wave_start], 1e-6);
+}
+
 TEST(ModelledProfile, CountsOfOneXcd) {
   // 16 workgroups of two waves on 8 XCDs: two of them on each, so four waves.
   const ModelledKernel k(adds, {.groups = 16, .items = 128});
