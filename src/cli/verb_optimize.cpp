@@ -34,7 +34,7 @@ Result<double> seconds_in(const std::string& text) {
 // Written down before the run's folder is made: a launch that cannot be inferred leaves nothing behind.
 Result<std::string> inferred_launch(const Options& options) {
   infer::InferOptions how;
-  how.kernel = options.settings.kernel;
+  how.kernel = options.settings.setup.kernel;
   ASMEVO_TRY(codeobject::CodeObject loaded, load_code_object(options.file, options.target));
   const auto inferred =
       infer::infer_launch(std::make_shared<const codeobject::CodeObject>(std::move(loaded)), how);
@@ -64,7 +64,7 @@ std::string command_of(const Options& o) {
   if (!o.launch.empty()) add("--launch", quoted(o.launch));
   if (!o.capture.empty()) add("--capture", quoted(o.capture));
   if (!o.target.empty()) add("--target", quoted(o.target));
-  if (!s.kernel.empty()) add("--kernel", quoted(s.kernel));
+  if (!s.setup.kernel.empty()) add("--kernel", quoted(s.setup.kernel));
   if (!s.setup.model.empty()) add("--model", quoted(s.setup.model));
   if (!s.setup.shape.empty()) add("--shape", quoted(s.setup.shape));
   if (s.setup.rule != standard.setup.rule) add("--rule", s.setup.rule);
@@ -211,7 +211,10 @@ void add_optimize(Context& context) {
       ->type_name("NAME")
       ->delimiter(',');
   verb->add_option("--proposals", s.proposals, "file of proposals (replay)")->type_name("FILE");
-  verb->add_option("--kernel", s.kernel, "edit only this kernel")->type_name("NAME");
+  verb->add_option(
+          "--kernel", s.setup.kernel,
+          "edit only this kernel; launched in place of the launch's own, where that does not launch it")
+      ->type_name("NAME");
   verb->add_option("--target", options->target, "the object for this target id, where the file holds several")
       ->type_name("ID");
   verb->add_option("--model", s.setup.model, "machine model: mi308x, ..., or a file (docs/timing.md)")

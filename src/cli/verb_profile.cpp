@@ -21,11 +21,6 @@ struct Options {
   bool listing = false;
 };
 
-bool launches(const std::vector<oracle::StepSpec>& steps, const std::string& kernel) {
-  return std::ranges::any_of(
-      steps, [&](const oracle::StepSpec& s) { return s.kernel == kernel || launches(s.steps, kernel); });
-}
-
 // A kernel, its profile, and what was modelled along with it.
 struct Modelled {
   oracle::LaunchTraces traces;
@@ -39,7 +34,7 @@ Result<Modelled> model_launches(const Options& options, const Loaded& loaded,
                                 const timing::MachineModel& model) {
   ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options.launch));
   oracle::LaunchTraceOptions tracing;
-  if (!options.kernel.empty() && !launches(spec.steps, options.kernel)) tracing.kernel = options.kernel;
+  if (!options.kernel.empty() && !spec.launches(options.kernel)) tracing.kernel = options.kernel;
   ASMEVO_TRY(const oracle::LaunchPlan plan,
              oracle::LaunchPlan::make(std::move(spec), options.shape, options.seed));
   tracing.trace.effort = options.effort, tracing.trace.threads = options.threads;

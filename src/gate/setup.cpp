@@ -37,6 +37,7 @@ Json SetupRequest::json() const {
   return {{"k0", Json::binary(k0)},
           {"launch", launch.string()},
           {"capture", capture.string()},
+          {"kernel", kernel},
           {"model", model},
           {"shape", shape},
           {"rule", rule},
@@ -52,7 +53,7 @@ SetupRequest SetupRequest::from_json(const Json& j) {
   r.k0 = j.at("k0").get_binary();
   r.launch = j.at("launch").get<std::string>();
   r.capture = j.at("capture").get<std::string>();
-  r.model = j.at("model"), r.shape = j.at("shape"), r.rule = j.at("rule");
+  r.kernel = j.at("kernel"), r.model = j.at("model"), r.shape = j.at("shape"), r.rule = j.at("rule");
   r.members = j.at("members"), r.effort = j.at("effort"), r.seed = j.at("seed");
   r.threads = j.at("threads"), r.most_instructions = j.at("most_instructions");
   return r;
@@ -85,6 +86,7 @@ Status Setup::open() {
   }
   ASMEVO_TRY(LaunchSpec spec, LaunchSpec::read(request_.launch));
   ASMEVO_CHECK(spec.check_target(target, "K0"));
+  if (!request_.kernel.empty() && !spec.launches(request_.kernel)) in_place_ = request_.kernel;
   const std::string shape = timed_shape(spec, request_.shape);
   ASMEVO_TRY(plan_, LaunchPlan::make(std::move(spec), shape, request_.seed));
   return {};
@@ -92,6 +94,7 @@ Status Setup::open() {
 
 Status Setup::make_cases(const std::function<void(std::string_view, size_t, size_t)>& progress) {
   oracle::CaseSetOptions options;
+  options.kernel = in_place_;
   options.prepare.rule = rule_;
   options.prepare.threads = request_.threads;
   options.prepare.most_instructions = request_.most_instructions;
@@ -119,6 +122,7 @@ Status Setup::make_cases(const std::function<void(std::string_view, size_t, size
 Result<oracle::LaunchTraces> Setup::trace(const std::shared_ptr<const oracle::Subject>& object,
                                           const timing::Machine& machine, uint64_t schedule) const {
   oracle::LaunchTraceOptions options;
+  options.kernel = in_place_;
   options.trace.effort = request_.effort;
   options.trace.threads = 1;
   options.trace.schedule = schedule;

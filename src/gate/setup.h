@@ -16,6 +16,7 @@ struct SetupRequest {
   // One of the two.
   std::filesystem::path launch;  // file
   std::filesystem::path capture; // folder
+  std::string kernel;            // launched in place of the launch's own, where that does not launch it
   std::string model;             // machine model, name or file; empty: the target's
   std::string shape;             // that times are taken at; empty: `full`, else `search`, else none
   std::string rule = "scaled";
@@ -65,6 +66,7 @@ class Setup {
   oracle::Rule rule_ = oracle::Rule::Scaled;
   std::shared_ptr<const oracle::Subject> k0_;
   std::optional<oracle::LaunchPlan> plan_; // at the shape that is timed
+  std::string in_place_;                   // kernel that is launched in place of others; empty: none
   std::optional<oracle::Case> captured_;
   oracle::CaseSet cases_, held_back_;
   std::optional<timing::MachineModel> model_;

@@ -440,6 +440,19 @@ std::string_view name(Role role) {
   return "workspace";
 }
 
+namespace {
+
+bool any_launches(const std::vector<StepSpec>& steps, std::string_view kernel) {
+  return std::ranges::any_of(
+      steps, [&](const StepSpec& s) { return s.kernel == kernel || any_launches(s.steps, kernel); });
+}
+
+} // namespace
+
+bool LaunchSpec::launches(std::string_view kernel) const {
+  return any_launches(steps, kernel);
+}
+
 Status LaunchSpec::check_target(const isa::Target& target, std::string_view object) const {
   if (targets.empty() || std::ranges::find(targets, target.name()) != targets.end()) return {};
   return bad_input("{}: targets: for {}; {} is for {}", file, fmt::join(targets, ", "), object,

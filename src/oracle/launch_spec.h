@@ -127,6 +127,8 @@ struct LaunchSpec {
   const BufferSpec* find_buffer(std::string_view) const;
   /// BadInput where it is not meant for the target of `object`, a file's name.
   Status check_target(const isa::Target&, std::string_view object) const;
+  /// Some step names the kernel.
+  bool launches(std::string_view kernel) const;
 };
 
 } // namespace asmevo::oracle

@@ -19,7 +19,7 @@ Result<std::unique_ptr<Driver>> make_driver(const OptimizationSettings& s, const
   if (s.driver == "replay") return make_replay(s.proposals);
   if (s.driver != "rules") return bad_input("there is no driver '{}': rules, replay", printable(s.driver));
   ASMEVO_TRY(const timing::MachineModel model, timing::MachineModel::for_target(s.setup.model, target));
-  return make_rules(model.nominal(), {s.kernel, s.rules});
+  return make_rules(model.nominal(), {s.setup.kernel, s.rules});
 }
 
 class Optimization {
@@ -139,7 +139,6 @@ Json OptimizationSettings::json() const {
           {"driver", driver},
           {"proposals", proposals},
           {"rules", rules},
-          {"kernel", kernel},
           {"width", width},
           {"attempts", optional(budget.attempts)},
           {"seconds", optional(budget.seconds)},
@@ -156,7 +155,7 @@ OptimizationSettings OptimizationSettings::from_json(const Json& j) {
   Json setup = j.at("setup");
   setup["k0"] = Json::binary({});
   s.setup = gate::SetupRequest::from_json(setup);
-  s.driver = j.at("driver"), s.proposals = j.at("proposals"), s.kernel = j.at("kernel");
+  s.driver = j.at("driver"), s.proposals = j.at("proposals");
   s.rules = j.at("rules").get<std::vector<std::string>>();
   s.width = j.at("width");
   if (!j.at("attempts").is_null()) s.budget.attempts = j.at("attempts");

@@ -11,7 +11,6 @@ struct OptimizationSettings {
   std::string driver = "rules";
   std::string proposals;          // replay: the file
   std::vector<std::string> rules; // rules: only these; empty: all
-  std::string kernel;             // to edit; empty: those that are launched
   uint64_t width = 4;
   Budget budget;
   gate::CommitRule commit;
