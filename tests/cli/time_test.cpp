@@ -91,10 +91,11 @@ TEST(BenchVerb, NamesWhatIsMissing) {
   const Ran none = run_asmevo({"bench", "timing", "--suite", folder.path().string()});
   EXPECT_NE(none.exit_code, 0);
   EXPECT_THAT(none.err, HasSubstr("times.csv"));
-  ASSERT_TRUE(write_file(folder / "times.csv", std::string_view("a,1,a.toml,s,1,hbm\n")));
+  ASSERT_TRUE(write_file(folder / "times.csv", std::string_view("kernel,size,launch_file,shape,ref_ms,bound\n"
+                                                                  "a,1,a.toml,s,1,hbm\n")));
   const Ran object = run_asmevo({"bench", "timing", "--suite", folder.path().string()});
   EXPECT_EQ(object.exit_code, 2);
-  EXPECT_THAT(object.err, AllOf(HasSubstr("times.csv:1"), HasSubstr("--objects")));
+  EXPECT_THAT(object.err, AllOf(HasSubstr("times.csv:2"), HasSubstr("--objects")));
   EXPECT_EQ(run_asmevo({"bench"}).exit_code, 2);
 }
 
