@@ -62,10 +62,11 @@ void add_checks(CLI::Option& option) {
 } // namespace
 
 void refuse_senseless_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->get_items_expected_max() > 0) add_checks(*option);
   const auto all = [](const CLI::App*) { return true; };
   for (CLI::App* verb : app.get_subcommands(all))
-    for (CLI::Option* option : verb->get_options())
-      if (option->get_items_expected_max() > 0) add_checks(*option);
+    refuse_senseless_values(*verb); // bench's have some of their own
 }
 
 } // namespace asmevo::cli
