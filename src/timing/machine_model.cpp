@@ -202,11 +202,7 @@ std::span<const ParameterInfo, parameter_count> parameter_table() {
 }
 
 Result<MachineModel> MachineModel::parse(std::string_view text, const std::string& path) {
-  const toml::parse_result parsed = toml::parse(text, path);
-  if (!parsed)
-    return bad_input("{}:{}: {}", path, parsed.error().source().begin.line,
-                     printable(parsed.error().description()));
-  const toml::table& root = parsed.table();
+  ASMEVO_TRY(const toml::table root, parse_toml(text, path));
   const Reader reader(root, path);
   const auto* version = root["version"].as_integer();
   if (version == nullptr || version->get() != 1) return reader.error(1, "version must be 1");
@@ -226,7 +222,7 @@ Result<MachineModel> MachineModel::parse(std::string_view text, const std::strin
 }
 
 Result<MachineModel> MachineModel::read(const std::string& path) {
-  ASMEVO_TRY(const Bytes bytes, read_file(path));
+  ASMEVO_TRY(const Bytes bytes, read_file(path, most_toml_bytes));
   ASMEVO_TRY(MachineModel model, parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path));
   // A copy that keeps its original's name must not pass for it.
   model.name_ += " of " + std::filesystem::path(path).filename().string();

@@ -126,6 +126,8 @@ TEST(MachineModel, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(said_of("[clock]", "[shape.more]\n[clock]"), HasSubstr("shape: unknown key 'more'"));
   EXPECT_THAT(said_of("[clock]", "[fans]\nspeed = 1\n[clock]"), HasSubstr("unknown key 'fans'"));
   EXPECT_THAT(said_of("source = \"AMD data sheet\"", "source = \"\""), HasSubstr("source must be text"));
+  EXPECT_THAT(said_of("[shape]", "\xef\xbb\xbe[shape]"), HasSubstr("x.toml:6: a character beyond ASCII"));
+  EXPECT_EQ(said_of("[shape]", "# \xc2\xb5s\n[shape]"), "");
   EXPECT_THAT(said_of("[shape]", "[shape"), HasSubstr("x.toml:6: "));
 }
 
