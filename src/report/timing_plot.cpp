@@ -87,9 +87,9 @@ void row(std::string& svg, std::string_view kernel, double y, const oracle::Timi
       "<line class=\"row\" x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\"/><text x=\"{}\" y=\"{:.1f}\" "
       "text-anchor=\"end\">{}</text>\n",
       label_width, y, label_width + plot_width, y, label_width - 10, y + 4, escaped(kernel));
-  if (score != nullptr)
-    fmt::format_to(out, "<text class=\"small\" x=\"{}\" y=\"{:.1f}\">mean {:.1f} %</text>\n",
-                   label_width + plot_width + 14, y + 4, score->mean * 100);
+  fmt::format_to(out, "<text class=\"small\" x=\"{}\" y=\"{:.1f}\">{}</text>\n",
+                 label_width + plot_width + 14, y + 4,
+                 score != nullptr ? fmt::format("mean {:.1f} %", score->mean * 100) : "not scored");
 }
 
 void legend(std::string& svg, double y) {
