@@ -59,7 +59,7 @@ Result<FileAndKernel> split_kernel(const std::string& argument) {
   for (size_t colon = argument.rfind(':'); colon != std::string::npos && colon != 0;
        colon = argument.rfind(':', colon - 1)) {
     FileAndKernel both{argument.substr(0, colon), argument.substr(colon + 1)};
-    if (!std::filesystem::is_regular_file(both.file, error)) continue;
+    if (!std::filesystem::exists(both.file, error)) continue;
     if (both.kernel.empty()) return bad_input("{}: no kernel behind the ':'", printable(argument));
     return both;
   }

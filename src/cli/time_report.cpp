@@ -25,6 +25,7 @@ constexpr size_t most_instructions = 8; // listed for each object
 
 Spread seconds_of(const TimedObject& o) {
   std::vector<double> values;
+  values.reserve(o.times.size());
   for (const LaunchTime& t : o.times) values.push_back(t.seconds);
   return timing::spread_of(std::move(values));
 }
@@ -32,6 +33,7 @@ Spread seconds_of(const TimedObject& o) {
 // Of each member, K0's time over this one's.
 std::vector<double> speedups(const TimedObject& k0, const TimedObject& o) {
   std::vector<double> values;
+  values.reserve(o.times.size());
   for (size_t n = 0; n < o.times.size(); ++n) values.push_back(k0.times[n].seconds / o.times[n].seconds);
   return values;
 }
