@@ -68,6 +68,7 @@ Result<double> mean_length(const emulator::Launch& launch, emulator::Code& code,
       sample.size(),
       static_cast<uint64_t>(std::max(2.0, affordable / std::max(1.0, trace.size.instructions))));
   std::vector<uint64_t> some;
+  some.reserve(count);
   for (uint64_t n = 0; n < count; ++n) some.push_back(sample[n * sample.size() / count]);
   Recording counting(1, 0, options);
   ASMEVO_CHECK(counting.run(launch, code, memory, bias, some, 0));
