@@ -1,6 +1,8 @@
 // toml++, as all files here use it. Large: for .cpp files and headers that only they include.
 #pragma once
 
+#include "base/result.h"
+
 #ifndef TOML_EXCEPTIONS
 #define TOML_EXCEPTIONS 0
 #endif
@@ -14,6 +16,12 @@
 #pragma pop_macro("NDEBUG")
 
 namespace asmevo {
+
+inline constexpr uint64_t most_toml_bytes = 1 << 20;
+
+/// BadInput, "FILE:3: ...": not TOML, over `most_toml_bytes`, or a character beyond ASCII, which only
+/// comments on lines of their own may have.
+Result<toml::table> parse_toml(std::string_view text, const std::string& file);
 
 inline unsigned line_of(const toml::node& node) {
   return node.source().begin.line;

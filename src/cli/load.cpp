@@ -1,5 +1,6 @@
 #include "cli/load.h"
 
+#include "base/words.h"
 #include "codeobject/container.h"
 #include "oracle/verify.h"
 
@@ -50,6 +51,27 @@ Result<Loaded> load_program(const std::string& path, const std::string& target, 
   Result<Loaded> loaded = load();
   if (!loaded && !loaded.error().message.starts_with(path)) return failed(loaded.error(), path);
   return loaded;
+}
+
+Result<FileAndKernel> split_kernel(const std::string& argument) {
+  std::error_code error;
+  if (std::filesystem::exists(argument, error)) return FileAndKernel{argument, ""};
+  for (size_t colon = argument.rfind(':'); colon != std::string::npos && colon != 0;
+       colon = argument.rfind(':', colon - 1)) {
+    FileAndKernel both{argument.substr(0, colon), argument.substr(colon + 1)};
+    if (!std::filesystem::exists(both.file, error)) continue;
+    if (both.kernel.empty()) return bad_input("{}: no kernel behind the ':'", printable(argument));
+    return both;
+  }
+  return FileAndKernel{argument, ""}; // whoever opens it says that there is none
+}
+
+Status check_kernel(const codeobject::CodeObject& object, const std::string& file,
+                    const std::string& kernel) {
+  if (object.find_kernel(kernel) != nullptr) return {};
+  std::vector<std::string_view> names;
+  for (const codeobject::Kernel& k : object.kernels()) names.push_back(k.name);
+  return bad_input("{}: no kernel '{}'{}", file, printable(kernel), suggestion(kernel, names));
 }
 
 std::string objects_beside_program(const std::string& suite) {

@@ -22,6 +22,16 @@ struct Loaded {
 /// The bytes of the one code object in `path`, or of the one for `target` where it holds several.
 Result<Bytes> load_object(const std::string& path, const std::string& target);
 
+/// An argument FILE or FILE:KERNEL. A file of which the whole is the name is meant where there is one.
+struct FileAndKernel {
+  std::string file, kernel; // no kernel: empty
+};
+/// BadInput: a ':' with nothing behind it.
+Result<FileAndKernel> split_kernel(const std::string& argument);
+
+/// BadInput, with the names that there are: not a kernel of the object in `file`.
+Status check_kernel(const codeobject::CodeObject&, const std::string& file, const std::string& kernel);
+
 /// Where the build puts the code objects of a suite of kernels of this tree: kernels/<its name> beside the
 /// program.
 std::string objects_beside_program(const std::string& suite);

@@ -25,8 +25,8 @@ std::string check_whole(const std::string& text) {
   const bool hex = digits.starts_with("0x") || digits.starts_with("0X");
   if (hex) digits.remove_prefix(2);
   uint64_t value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, value, hex ? 16 : 10);
+  const char *const begin = digits.data(), *const end = begin + digits.size();
+  const auto parsed = std::from_chars(begin, end, value, hex ? 16 : 10);
   const bool octal = !hex && digits.size() > 1 && digits.starts_with('0');
   if (!digits.empty() && parsed.ec == std::errc{} && parsed.ptr == end && !octal) return "";
   return fmt::format("'{}' is no whole number from 0 to 2^64 - 1", text);
@@ -62,10 +62,11 @@ void add_checks(CLI::Option& option) {
 } // namespace
 
 void refuse_senseless_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->get_items_expected_max() > 0) add_checks(*option);
   const auto all = [](const CLI::App*) { return true; };
   for (CLI::App* verb : app.get_subcommands(all))
-    for (CLI::Option* option : verb->get_options())
-      if (option->get_items_expected_max() > 0) add_checks(*option);
+    refuse_senseless_values(*verb); // bench's have some of their own
 }
 
 } // namespace asmevo::cli

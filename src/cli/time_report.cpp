@@ -1,6 +1,8 @@
 #include "cli/time_report.h"
 
 #include "base/bytes.h"
+#include "profile/modelled_profile.h"
+#include "program/program.h"
 
 #include <fmt/format.h>
 
@@ -23,6 +25,7 @@ constexpr size_t most_instructions = 8; // listed for each object
 
 Spread seconds_of(const TimedObject& o) {
   std::vector<double> values;
+  values.reserve(o.times.size());
   for (const LaunchTime& t : o.times) values.push_back(t.seconds);
   return timing::spread_of(std::move(values));
 }
@@ -30,6 +33,7 @@ Spread seconds_of(const TimedObject& o) {
 // Of each member, K0's time over this one's.
 std::vector<double> speedups(const TimedObject& k0, const TimedObject& o) {
   std::vector<double> values;
+  values.reserve(o.times.size());
   for (size_t n = 0; n < o.times.size(); ++n) values.push_back(k0.times[n].seconds / o.times[n].seconds);
   return values;
 }
@@ -44,6 +48,7 @@ struct Totals {
   PerStall<double> stalled{};
   struct Line {
     uint64_t address = 0;
+    std::string id; // as edits of this object name it
     const isa::Instruction* instruction = nullptr;
     std::string kernel;
     double cycles = 0;
@@ -63,19 +68,28 @@ Stall biggest(const OpTime& op) {
   return *most > op.busy ? static_cast<Stall>(most - op.stalled.begin()) : Stall::None;
 }
 
+// The instruction's place in .text.
+std::string id_of(const TimedObject& o, uint64_t address) {
+  const codeobject::CodeObject& object = o.traces.module->object();
+  const auto section = object.section_at(address);
+  if (!section) return "";
+  return program::InstrId{0, static_cast<uint32_t>(address - object.sections()[*section].address)}.text();
+}
+
 Totals totals_of(const TimedObject& o) {
   Totals t;
   for (size_t n = 0; n < o.traces.launches.size(); ++n) {
     const TracedLaunch& launch = o.traces.launches[n];
     const KernelTime& time = o.times.front().each[n];
-    const double weight = launch.stands_for / std::max(1e-9, time.simulated_share);
+    const double weight = profile::scale_of(launch, time);
     for (size_t id = 0; id < time.simulation.ops.size(); ++id) {
       const OpTime& op = time.simulation.ops[id];
       t.busy += op.busy * weight, t.issues += static_cast<double>(op.issues) * weight;
       for (size_t s = 0; s < timing::stall_count; ++s) t.stalled[s] += op.stalled[s] * weight;
       const auto index = static_cast<uint32_t>((time.addresses[id] - launch.trace.code_address) / 4);
-      t.lines.push_back({time.addresses[id], launch.trace.instructions.at(index), launch.kernel,
-                         (op.busy + op.stalls()) * weight, biggest(op)});
+      t.lines.push_back({time.addresses[id], id_of(o, time.addresses[id]),
+                         launch.trace.instructions.at(index), launch.kernel, (op.busy + op.stalls()) * weight,
+                         biggest(op)});
     }
   }
   std::ranges::stable_sort(t.lines, std::greater{}, &Totals::Line::cycles);
@@ -92,9 +106,27 @@ double share(double part, double all) {
   return all > 0 ? 100 * part / all : 0;
 }
 
+std::vector<std::string> kernels_of(const TimedObject& o) {
+  std::vector<std::string> names;
+  for (const TracedLaunch& l : o.traces.launches)
+    if (std::ranges::find(names, l.kernel) == names.end()) names.push_back(l.kernel);
+  return names;
+}
+
+// The first ones.
+std::string names_of(const std::vector<std::string>& kernels) {
+  constexpr size_t most_named = 4;
+  std::string names;
+  for (size_t n = 0; n < std::min(kernels.size(), most_named); ++n)
+    names += fmt::format("{}{}", n == 0 ? "" : ", ", printable(kernels[n]));
+  return kernels.size() > most_named ? names + ", ..." : names;
+}
+
 std::string what_was_simulated(const TimedObject& o) {
   double least = 1;
-  for (const KernelTime& k : o.times.front().each) least = std::min(least, k.simulated_share);
+  for (size_t n = 0; n < o.traces.launches.size(); ++n)
+    least =
+        std::min(least, o.times.front().each[n].simulated_share * o.traces.launches[n].trace.sample.share);
   const bool all = o.traces.launches.size() == o.traces.count &&
                    std::ranges::all_of(o.traces.launches, [](const TracedLaunch& l) {
                      return l.trace.sample.kind == timing::DispatchSample::Kind::Whole;
@@ -107,9 +139,9 @@ std::string what_was_simulated(const TimedObject& o) {
 // The middle of the ensemble, and of the machine itself what it consists of.
 void print_object(const TimeReport& r, const TimedObject& o) {
   const Spread s = seconds_of(o);
-  fmt::print("{}\n  modelled ({}) {:>12.2f} us in the middle of {} model{}, {:.2f} to {:.2f}; {}\n",
-             printable(o.file), r.model, s.median * micro, o.times.size(), o.times.size() == 1 ? "" : "s",
-             s.low * micro, s.high * micro, what_was_simulated(o));
+  fmt::print("{}: {}\n  modelled ({}) {:>12.2f} us in the middle of {} model{}, {:.2f} to {:.2f}; {}\n",
+             printable(o.file), names_of(kernels_of(o)), r.model, s.median * micro, o.times.size(),
+             o.times.size() == 1 ? "" : "s", s.low * micro, s.high * micro, what_was_simulated(o));
   const LaunchTime& first = o.times.front();
   fmt::print("  {}: {:.2f} us = kernels {:.2f} + launch floor {:.2f} - {:.2f} that overlap",
              r.members.front(), first.seconds * micro, first.kernels * micro, first.floor * micro,
@@ -131,7 +163,7 @@ void print_speedup(const TimedObject& k0, const TimedObject& o) {
   const std::vector<double> values = speedups(k0, o);
   const Spread s = timing::spread_of(values);
   fmt::print("  speedup {:.3f} over {}   {:.3f} to {:.3f}, cv {:.2f} %; faster on {} of {} model{}\n",
-             s.median, printable(k0.file), s.low, s.high, 100 * s.deviation, count_faster(values),
+             s.median, printable(k0.argument), s.low, s.high, 100 * s.deviation, count_faster(values),
              values.size(), values.size() == 1 ? "" : "s");
 }
 
@@ -143,9 +175,10 @@ void print_where(const Totals& t) {
     if (share(t.stalled[s], t.all()) >= 0.05)
       fmt::print(", {:.1f} % {}", share(t.stalled[s], t.all()), timing::name(static_cast<Stall>(s)));
   fmt::print("\n");
+  fmt::print("    {:>7}  {:>6}  {:>8}  {:<28} {}\n", "share", "id", "address", "instruction", "mostly");
   for (const Totals::Line& l : t.lines)
-    fmt::print("{}\n", trimmed(fmt::format("    {:5.1f} %  {:>8x}  {:<28} {:<24} {}",
-                                           share(l.cycles, t.all()), l.address, l.instruction->mnemonic,
+    fmt::print("{}\n", trimmed(fmt::format("    {:5.1f} %  {:>6}  {:>8x}  {:<28} {:<24} {}",
+                                           share(l.cycles, t.all()), l.id, l.address, l.instruction->mnemonic,
                                            l.most == Stall::None ? "" : timing::name(l.most),
                                            one_kernel ? "" : printable(l.kernel))));
 }
@@ -169,7 +202,8 @@ nlohmann::ordered_json where_json(const Totals& t) {
   for (size_t s = 0; s < timing::stall_count; ++s)
     stalls[std::string(timing::name(static_cast<Stall>(s)))] = t.stalled[s];
   for (const Totals::Line& l : t.lines)
-    lines.push_back({{"address", l.address},
+    lines.push_back({{"id", l.id},
+                     {"address", l.address},
                      {"mnemonic", l.instruction->mnemonic},
                      {"kernel", l.kernel},
                      {"cycles", l.cycles},
@@ -197,6 +231,7 @@ nlohmann::ordered_json as_json(const TimeReport& r, bool explain) {
     nlohmann::ordered_json seconds = nlohmann::ordered_json::array();
     for (const LaunchTime& t : o.times) seconds.push_back(t.seconds);
     nlohmann::ordered_json j = {{"file", o.file},
+                                {"kernels", kernels_of(o)},
                                 {"seconds", spread_json(seconds_of(o))},
                                 {"seconds_of_members", seconds},
                                 {"kernel_seconds", o.times.front().kernels},

@@ -8,7 +8,7 @@
 namespace asmevo::cli {
 
 struct TimedObject {
-  std::string file;
+  std::string argument, file; // as it was given, and of that the file
   oracle::LaunchTraces traces;
   std::vector<oracle::LaunchTime> times; // on each member of the ensemble
 };

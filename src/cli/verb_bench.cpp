@@ -10,6 +10,7 @@ namespace {
 void add_timing(Context& context, CLI::App& verb) {
   auto timing = std::make_shared<BenchTimingOptions>();
   CLI::App* table = verb.add_subcommand("timing", "modelled times beside given ones");
+  table->footer("Example: asmevo bench timing --suite kernels/mi300a --only fir --plot errors.svg");
   table->add_flag("--json", context.json, "print the result as JSON");
   table->add_option("--suite", timing->suite, "folder of launch files and times.csv")->type_name("DIR");
   table->add_option("--objects", timing->objects, "folder of their code objects")->type_name("DIR");
@@ -27,9 +28,10 @@ void add_timing(Context& context, CLI::App& verb) {
 }
 
 void add_published(Context& context, CLI::App& verb, const std::string& name, const std::string& description,
-                   Result<Answer> (*run)(const MicrokernelOptions&, bool)) {
+                   const std::string& example, Result<Answer> (*run)(const MicrokernelOptions&, bool)) {
   auto options = std::make_shared<MicrokernelOptions>();
   CLI::App* table = verb.add_subcommand(name, description);
+  table->footer("Example: " + example);
   table->add_flag("--json", context.json, "print the result as JSON");
   table->add_option("--suite", options->suite, "folder of the tables and launch files")
       ->type_name("DIR")
@@ -53,8 +55,10 @@ void add_bench(Context& context) {
   verb->require_subcommand(1);
   add_timing(context, *verb);
   add_published(context, *verb, "microkernels",
-                "what is published of machines beside what the cycle model makes of it", bench_microkernels);
-  add_published(context, *verb, "mfma", "the same for every matrix instruction", bench_mfma);
+                "what is published of machines beside what the cycle model makes of it",
+                "asmevo bench microkernels --model mi300x", bench_microkernels);
+  add_published(context, *verb, "mfma", "the same for every matrix instruction",
+                "asmevo bench mfma --model mi355x --json", bench_mfma);
 }
 
 } // namespace asmevo::cli

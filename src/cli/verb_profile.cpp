@@ -16,6 +16,7 @@ struct Options {
   std::string file, launch, shape, target, kernel, model, import;
   std::optional<uint64_t> dispatch;
   uint64_t seed = 0, effort = timing::TraceOptions().effort;
+  uint64_t max_steps = timing::TraceOptions().most_instructions;
   unsigned threads = 0;
   size_t windows = profile::HotWindowOptions().windows, window_lines = 60;
   bool listing = false;
@@ -38,6 +39,7 @@ Result<Modelled> model_launches(const Options& options, const Loaded& loaded,
   ASMEVO_TRY(const oracle::LaunchPlan plan,
              oracle::LaunchPlan::make(std::move(spec), options.shape, options.seed));
   tracing.trace.effort = options.effort, tracing.trace.threads = options.threads;
+  tracing.trace.most_instructions = options.max_steps;
   std::unique_ptr<Progress> progress;
   tracing.progress = [&](uint64_t, uint64_t all) {
     if (!progress) progress = std::make_unique<Progress>("launches", all);
@@ -46,7 +48,9 @@ Result<Modelled> model_launches(const Options& options, const Loaded& loaded,
   const timing::Machine machine = model.nominal();
   const std::shared_ptr<const codeobject::CodeObject> object(&loaded.original.object, [](const auto*) {});
   Modelled m;
-  ASMEVO_TRY(m.traces, oracle::trace_launches(plan, object, machine, tracing));
+  auto traces = oracle::trace_launches(plan, object, machine, tracing);
+  if (!traces) return failed(traces.error(), options.file);
+  m.traces = *std::move(traces);
   m.time = oracle::launch_time(m.traces, machine);
   const std::string kernel =
       options.kernel.empty() ? profile::longest_kernel(m.traces, m.time) : options.kernel;
@@ -185,6 +189,9 @@ void add_profile(Context& context) {
       ->check(CLI::Range(24, 100'000))
       ->capture_default_str();
   verb->add_flag("--listing", options->listing, "the instructions instead, each with its issues and stalls");
+  verb->add_option("--max-steps", options->max_steps,
+                   "instructions of a workgroup before it counts as hanging")
+      ->capture_default_str();
   verb->add_option("--seed", options->seed, "mixed into the seeds of random buffers")->capture_default_str();
   verb->add_option("--threads", options->threads, "threads; 0: one a core")->capture_default_str();
   verb->callback(

@@ -13,7 +13,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   std::string launch, capture, shape, target, kernel, model;
-  uint64_t effort = 2'000'000, seed = 0;
+  uint64_t effort = 2'000'000, seed = 0, max_steps = timing::TraceOptions().most_instructions;
   unsigned members = 8, threads = 0;
   bool structural = false, explain = false;
 };
@@ -27,30 +27,19 @@ class Timing {
       return bad_input("time: one of --launch and --capture is required, and not both");
     if (!options_.capture.empty() && !options_.shape.empty())
       return bad_input("time: --shape goes with --launch");
-    ASMEVO_TRY(const auto first, load(options_.files.front()));
-    ASMEVO_TRY(const auto model, timing::MachineModel::for_target(options_.model, first->target()));
+    ASMEVO_TRY(const std::vector<Subject> subjects, load_all());
+    ASMEVO_TRY(const auto model,
+               timing::MachineModel::for_target(options_.model, subjects.front().object->target()));
     const auto members = options_.structural ? timing::structural_ensemble(model)
                                              : timing::parameter_ensemble(model, options_.members);
     TimeReport report;
     report.model = model.name();
     report.structural = options_.structural;
     for (const timing::EnsembleMember& m : members) report.members.push_back(m.name);
-    for (const std::string& file : options_.files) {
-      std::shared_ptr<const codeobject::CodeObject> object = first;
-      if (&file != &options_.files.front()) {
-        ASMEVO_TRY(object, load(file));
-        if (object->target().gfx != first->target().gfx)
-          return unsupported("{} is for {}, {} for {}", file, object->target().name(), options_.files.front(),
-                             first->target().name());
-      }
-      TimedObject timed;
-      timed.file = file;
-      auto traces = trace(object, model.nominal(), 0);
-      if (!traces) return failed(traces.error(), file);
-      timed.traces = *std::move(traces);
-      timed.times = oracle::launch_times(timed.traces, members, options_.threads);
-      if (depends_on_time(timed.traces)) ASMEVO_CHECK(run_anew(object, members, timed.times));
-      report.objects.push_back(std::move(timed));
+    for (const Subject& subject : subjects) {
+      auto timed = time(subject, model, members);
+      if (!timed) return failed(timed.error(), subject.named.file);
+      report.objects.push_back(*std::move(timed));
     }
     if (json_)
       print_json(as_json(report, options_.explain));
@@ -60,9 +49,39 @@ class Timing {
   }
 
  private:
-  Result<std::shared_ptr<const codeobject::CodeObject>> load(const std::string& file) const {
-    ASMEVO_TRY(codeobject::CodeObject object, load_code_object(file, options_.target));
-    return std::make_shared<const codeobject::CodeObject>(std::move(object));
+  // A code object, and which of its kernels is launched in place of the launch file's; none: empty.
+  struct Subject {
+    std::string argument; // as it was given
+    FileAndKernel named;
+    std::shared_ptr<const codeobject::CodeObject> object;
+  };
+
+  Result<std::vector<Subject>> load_all() const {
+    std::vector<Subject> all;
+    for (const std::string& argument : options_.files) {
+      Subject s;
+      s.argument = argument;
+      ASMEVO_TRY(s.named, split_kernel(argument));
+      ASMEVO_TRY(codeobject::CodeObject object, load_code_object(s.named.file, options_.target));
+      if (!s.named.kernel.empty()) ASMEVO_CHECK(check_kernel(object, s.named.file, s.named.kernel));
+      if (s.named.kernel.empty()) s.named.kernel = options_.kernel;
+      if (!all.empty() && object.target().gfx != all.front().object->target().gfx)
+        return unsupported("{} is for {}, {} for {}", s.named.file, object.target().name(),
+                           all.front().named.file, all.front().object->target().name());
+      s.object = std::make_shared<const codeobject::CodeObject>(std::move(object));
+      all.push_back(std::move(s));
+    }
+    return all;
+  }
+
+  Result<TimedObject> time(const Subject& subject, const timing::MachineModel& model,
+                           const std::vector<timing::EnsembleMember>& members) const {
+    TimedObject timed;
+    timed.argument = subject.argument, timed.file = subject.named.file;
+    ASMEVO_TRY(timed.traces, trace(subject, model.nominal(), 0));
+    timed.times = oracle::launch_times(timed.traces, members, options_.threads);
+    if (depends_on_time(timed.traces)) ASMEVO_CHECK(run_anew(subject, members, timed.times));
+    return timed;
   }
 
   static bool depends_on_time(const oracle::LaunchTraces& traces) {
@@ -71,34 +90,34 @@ class Timing {
 
   // What such a kernel does may change with who is first: each member but the nominal one sees it run in an
   // order of its own.
-  Status run_anew(const std::shared_ptr<const codeobject::CodeObject>& object,
-                  const std::vector<timing::EnsembleMember>& members,
+  Status run_anew(const Subject& subject, const std::vector<timing::EnsembleMember>& members,
                   std::vector<oracle::LaunchTime>& times) const {
     for (size_t n = 1; n < members.size(); ++n) {
-      ASMEVO_TRY(const oracle::LaunchTraces traces, trace(object, members[n].machine, n));
+      ASMEVO_TRY(const oracle::LaunchTraces traces, trace(subject, members[n].machine, n));
       times[n] = oracle::launch_time(traces, members[n].machine, members[n].options);
     }
     return {};
   }
 
-  Result<oracle::LaunchTraces> trace(const std::shared_ptr<const codeobject::CodeObject>& object,
-                                     const timing::Machine& machine, uint64_t schedule) const {
+  Result<oracle::LaunchTraces> trace(const Subject& subject, const timing::Machine& machine,
+                                     uint64_t schedule) const {
     oracle::LaunchTraceOptions trace;
-    trace.kernel = options_.kernel;
+    trace.kernel = subject.named.kernel;
     trace.trace.effort = options_.effort;
     trace.trace.threads = options_.threads;
     trace.trace.schedule = schedule;
+    trace.trace.most_instructions = options_.max_steps;
     if (!options_.capture.empty()) {
       ASMEVO_TRY(const oracle::Case c, oracle::read_capture(options_.capture));
-      if (c.target.gfx != object->target().gfx)
+      if (c.target.gfx != subject.object->target().gfx)
         return unsupported("{} is for {}", options_.capture, c.target.name());
-      return oracle::trace_case(c, object, machine, trace);
+      return oracle::trace_case(c, subject.object, machine, trace);
     }
     ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options_.launch));
-    ASMEVO_CHECK(spec.check_target(object->target(), options_.launch));
+    ASMEVO_CHECK(spec.check_target(subject.object->target(), options_.launch));
     ASMEVO_TRY(const oracle::LaunchPlan plan,
                oracle::LaunchPlan::make(std::move(spec), options_.shape, options_.seed));
-    return oracle::trace_launches(plan, object, machine, trace);
+    return oracle::trace_launches(plan, subject.object, machine, trace);
   }
 
   const Options& options_;
@@ -111,24 +130,34 @@ void add_time(Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = add_verb(context, "time", "how long launches take on a machine model, and which is faster",
                             "asmevo time k0.co candidate.co --launch launch.toml --shape full");
-  verb->add_option("K", options->files, "code objects; the others are compared with the first")->required();
+  verb->add_option(
+          "K", options->files,
+          "code objects; the others are compared with the first. FILE:KERNEL launches that kernel of "
+          "the file in place of the launch file's")
+      ->required();
   verb->add_option("--launch", options->launch, "launch file (docs/launch-spec.md)")->type_name("FILE");
   verb->add_option("--capture", options->capture, "recorded dispatch (docs/captures.md)")->type_name("DIR");
   verb->add_option("--shape", options->shape, "set of sizes in the launch file")->type_name("NAME");
   verb->add_option("--target", options->target, "the object for this target id, where a file holds several")
       ->type_name("ID");
-  verb->add_option("--kernel", options->kernel, "kernel to time, in place of the launch file's")
+  verb->add_option("--kernel", options->kernel,
+                   "kernel to time of those K that name none, in place of the launch file's")
       ->type_name("NAME");
   verb->add_option("--model", options->model, "machine model: mi300x, ..., or a file (docs/timing.md)")
       ->type_name("NAME|FILE");
-  verb->add_option("--members", options->members, "models of the ensemble, the nominal one among them")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  CLI::Option* const members =
+      verb->add_option("--members", options->members, "models of the ensemble, the nominal one among them")
+          ->check(CLI::Range(1, 1000))
+          ->capture_default_str();
   verb->add_flag("--structural", options->structural,
-                 "the ensemble of other arbitration, placement and replacement instead, for final figures");
+                 "the ensemble of other arbitration, placement and replacement instead, for final figures")
+      ->excludes(members);
   verb->add_option("--timing-effort", options->effort,
                    "instructions to simulate for each object and model, about")
       ->check(CLI::Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
+      ->capture_default_str();
+  verb->add_option("--max-steps", options->max_steps,
+                   "instructions of a workgroup before it counts as hanging")
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "mixed into the seeds of random buffers")->capture_default_str();
   verb->add_option("--threads", options->threads, "threads; 0: one a core")->capture_default_str();

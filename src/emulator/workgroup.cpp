@@ -24,6 +24,7 @@ const uint8_t* noise() {
 // Noise for memory that nobody has written; seed 0: zeros. Put together from pieces of one block of noise,
 // since there are 128 KiB of registers to fill for every wave.
 void fill_initial_state(uint8_t* bytes, size_t count, uint64_t seed) {
+  if (count == 0) return; // no LDS: no place either
   if (seed == 0) {
     std::memset(bytes, 0, count);
     return;

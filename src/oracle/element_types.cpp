@@ -59,7 +59,7 @@ struct Codes {
     switch (t.specials) {
     case Specials::Ieee:
       largest = infinity - 1;
-      nan = infinity | uint64_t{1} << (t.mantissa_bits - 1);
+      nan = infinity | (low_bits(t.mantissa_bits) + 1) / 2; // quiet: the highest bit of the mantissa
       break;
     case Specials::Ocp:
     case Specials::Scale: largest = all - 1, nan = all; break;

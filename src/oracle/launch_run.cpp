@@ -309,7 +309,7 @@ Result<LaunchReport> run_launch(const LaunchPlan& plan, LaunchMemory& memory, de
   // All launches, before the first of them runs: a wrong name in the last step must not cost hours.
   ASMEVO_TRY(const auto kernels, kernels_of(plan, module.object(), options));
   if (kernels.size() > 1 && !options.kernel.empty())
-    return bad_input("{}: launches several kernels: --kernel cannot stand for all", plan.spec.file);
+    return bad_input("{}: launches several kernels: a single one cannot stand for all", plan.spec.file);
   return Runner(plan, memory, module, options).run();
 }
 

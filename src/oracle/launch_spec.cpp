@@ -10,33 +10,10 @@ namespace asmevo::oracle {
 
 namespace {
 
-constexpr uint64_t most_text = 1 << 20;
 constexpr size_t most_entries = 1000;
 constexpr size_t most_values = 100'000;
 constexpr unsigned most_repeat_depth = 4;
 constexpr uint64_t most_guard = 1 << 30;
-
-// toml++ 3.3 runs into undefined behaviour on some characters beyond ASCII that stand outside strings.
-// Nothing in a launch file needs them but comments; in those on lines of their own they become '?' here.
-Result<std::string> only_ascii(std::string_view text, const std::string& file) {
-  std::string ascii(text);
-  unsigned line = 1;
-  bool comment = false, blank = true; // the line so far
-  for (char& c : ascii) {
-    if (c == '\n') {
-      ++line;
-      comment = false;
-      blank = true;
-      continue;
-    }
-    comment |= blank && c == '#';
-    blank &= c == ' ' || c == '\t' || c == '\r';
-    if (static_cast<unsigned char>(c) < 128) continue;
-    if (!comment) return bad_input("{}:{}: a character beyond ASCII outside a line of comment", file, line);
-    c = '?';
-  }
-  return ascii;
-}
 
 class SpecReader {
  public:
@@ -460,18 +437,13 @@ Status LaunchSpec::check_target(const isa::Target& target, std::string_view obje
 }
 
 Result<LaunchSpec> LaunchSpec::read(const std::filesystem::path& path) {
-  ASMEVO_TRY(const Bytes bytes, read_file(path, most_text));
+  ASMEVO_TRY(const Bytes bytes, read_file(path, most_toml_bytes));
   return parse(as_text(bytes), path.string());
 }
 
 Result<LaunchSpec> LaunchSpec::parse(std::string_view text, std::string file) {
-  if (text.size() > most_text) return bad_input("{}: more than {} bytes", file, most_text);
-  ASMEVO_TRY(const std::string ascii, only_ascii(text, file));
-  const toml::parse_result parsed = toml::parse(ascii);
-  if (!parsed)
-    return bad_input("{}:{}: {}", file, parsed.error().source().begin.line,
-                     printable(parsed.error().description()));
-  return SpecReader(parsed.table(), std::move(file)).run();
+  ASMEVO_TRY(const toml::table root, parse_toml(text, file));
+  return SpecReader(root, std::move(file)).run();
 }
 
 const BufferSpec* LaunchSpec::find_buffer(std::string_view wanted) const {

@@ -31,6 +31,7 @@ LaunchTime put_together(const LaunchTraces& traces, const timing::Machine& machi
 LaunchTime launch_time(const LaunchTraces& traces, const timing::Machine& machine,
                        const timing::KernelTimeOptions& options) {
   std::vector<timing::KernelTime> each;
+  each.reserve(traces.launches.size());
   for (const TracedLaunch& l : traces.launches)
     each.push_back(timing::kernel_time(l.trace, machine, options));
   return put_together(traces, machine, std::move(each));
@@ -47,6 +48,7 @@ std::vector<LaunchTime> launch_times(const LaunchTraces& traces,
         timing::kernel_time(traces.launches[index % launches].trace, m.machine, m.options);
   });
   std::vector<LaunchTime> times;
+  times.reserve(members.size());
   for (size_t n = 0; n < members.size(); ++n)
     times.push_back(put_together(traces, members[n].machine, std::move(each[n])));
   return times;

@@ -73,6 +73,8 @@ Result<LaunchTraces> trace_launches(const LaunchPlan& plan,
     return {};
   };
   ASMEVO_TRY(const LaunchReport counted, walk(plan, *device, *traces.module, options.kernel, count));
+  if (traces.count == 0)
+    return bad_input("{}: no step launches a kernel, so nothing takes time", plan.spec.file);
   traces.fills = counted.fills, traces.filled_bytes = counted.filled_bytes;
 
   std::map<uint64_t, double> chosen;

@@ -31,7 +31,7 @@ struct LaunchTraceOptions {
   std::function<void(uint64_t done, uint64_t all)> progress;
 };
 
-/// BadInput as of run_launch; a kernel that faults or hangs.
+/// BadInput as of run_launch; a kernel that faults or hangs; no launch at all.
 Result<LaunchTraces> trace_launches(const LaunchPlan&, std::shared_ptr<const codeobject::CodeObject>,
                                     const timing::Machine&, const LaunchTraceOptions&);
 

@@ -90,7 +90,7 @@ bool MatrixFigure::is_off() const {
 }
 
 Result<std::vector<PublishedMatrixRate>> parse_matrix_rates(std::string_view text, const std::string& name) {
-  ASMEVO_TRY(const std::vector<CsvRow> rows, parse_csv(text, name, heading));
+  ASMEVO_TRY(const std::vector<CsvRow> rows, parse_csv(text, name, {heading, {}}));
   std::vector<PublishedMatrixRate> all;
   for (const CsvRow& row : rows) {
     const std::string place = fmt::format("{}:{}", name, row.line);

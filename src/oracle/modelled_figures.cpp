@@ -1,8 +1,10 @@
 #include "oracle/modelled_figures.h"
 
 #include "base/files.h"
+#include "base/words.h"
 #include "oracle/launch_time.h"
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -132,7 +134,13 @@ Result<std::vector<ModelledFigure>> model_figures(const std::vector<PublishedFig
     if (!value) return failed(value.error(), fmt::format("figure of line {} ({})", f.line, f.machine));
     rows.push_back({f, *value});
   }
-  if (rows.empty()) return bad_input("no figure is of machine '{}'", printable(options.machine));
+  if (rows.empty()) {
+    std::vector<std::string_view> machines;
+    for (const PublishedFigure& f : figures)
+      if (std::ranges::find(machines, f.machine) == machines.end()) machines.push_back(f.machine);
+    return bad_input("no figure is of machine '{}'{}", printable(options.machine),
+                     suggestion(options.machine, machines));
+  }
   return rows;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/csv.h"
 #include "base/files.h"
+#include "base/words.h"
 #include "timing/machine_model.h"
 
 #include <algorithm>
@@ -61,10 +62,13 @@ class RowReader {
     if (text(Caches) != "warm" && text(Caches) != "cold") return wrong(Caches, "neither warm nor cold");
     f.cold = text(Caches) == "cold";
     ASMEVO_TRY(f.published, published());
+    const std::vector<std::string> machines = words(text(Machines));
+    if (machines.empty()) return wrong(Machines, "missing");
     std::vector<PublishedFigure> list;
-    for (const std::string& machine : words(text(Machines))) {
-      if (std::ranges::find(timing::MachineModel::names(), machine) == timing::MachineModel::names().end())
-        return wrong(Machines, "no such machine model");
+    for (const std::string& machine : machines) {
+      const auto known = timing::MachineModel::names();
+      if (std::ranges::find(known, machine) == known.end())
+        return wrong(Machines, "no such machine model" + suggestion(machine, known));
       list.push_back(f);
       list.back().machine = machine;
     }
@@ -82,7 +86,7 @@ class RowReader {
     if (unit == unit_names.end()) return wrong(Unit, "no such unit");
     f.unit = static_cast<FigureUnit>(unit - unit_names.begin());
     const std::vector<std::string> shapes = words(text(Shapes)), against = words(text(Against));
-    if (shapes.size() > 2) return wrong(Shapes, "one shape, or a short and a long one");
+    if (shapes.empty() || shapes.size() > 2) return wrong(Shapes, "one shape, or a short and a long one");
     f.launches = {text(Kernel), shapes.size() == 2 ? shapes.front() : "", shapes.back()};
     if (f.unit != FigureUnit::Ratio)
       return against.empty() ? Status() : wrong(Against, "only a ratio is against something");
@@ -121,7 +125,7 @@ bool PublishedFigure::sources_agree() const {
 }
 
 Result<std::vector<PublishedFigure>> parse_figures(std::string_view text, const std::string& name) {
-  ASMEVO_TRY(const std::vector<CsvRow> rows, parse_csv(text, name, heading));
+  ASMEVO_TRY(const std::vector<CsvRow> rows, parse_csv(text, name, {heading, {}}));
   std::vector<PublishedFigure> all;
   for (const CsvRow& row : rows) {
     ASMEVO_TRY(const std::vector<PublishedFigure> figures, RowReader(row, name).read());

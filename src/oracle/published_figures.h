@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -38,7 +39,7 @@ enum class FigureUnit : uint8_t {
 std::string_view name(FigureUnit);
 
 struct PublishedFigure {
-  unsigned line = 0; // of the table
+  uint64_t line = 0; // of the table
   std::string file;  // <file>.toml in the table's folder, <file>.gfx942.co
   FigureLaunches launches;
   std::optional<FigureLaunches> against; // Ratio

@@ -1,81 +1,124 @@
 #include "oracle/timing_suite.h"
 
+#include "base/csv.h"
 #include "base/files.h"
+#include "base/words.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cmath>
+#include <set>
 
 namespace asmevo::oracle {
 
 namespace {
 
 constexpr double milli = 1e-3;
-constexpr size_t least_fields = 6, copies_field = 7;
 
-std::vector<std::string> fields_of(std::string_view line) {
-  std::vector<std::string> fields;
+enum Column : size_t { Kernel, Size, LaunchFile, Shape, Measured, Bound, Launches, Copies, columns };
+constexpr std::array<std::string_view, columns> heading = {"kernel", "size",  "launch_file", "shape",
+                                                           "ref_ms", "bound", "launches",    "copies_est_ms"};
+constexpr CsvColumns known_columns = {std::span(heading).first(Launches),
+                                      std::span(heading).subspan(Launches)};
+
+constexpr std::array<std::string_view, 5> not_scored = {"floor", "host", "h2d", "dispatch-copy", "unscored"};
+constexpr std::array<std::string_view, 10> of_the_device = {
+    "hbm", "mall", "l2", "l1", "cache", "lds", "compute", "latency", "occupancy", "dispatch"};
+
+// The words of a `bound`, "latency/l1" or "h2d+mall".
+std::vector<std::string_view> words_of(std::string_view bound) {
+  std::vector<std::string_view> words;
   for (size_t from = 0;;) {
-    const size_t comma = line.find(',', from);
-    fields.emplace_back(line.substr(from, comma - from));
-    if (comma == std::string_view::npos) return fields;
-    from = comma + 1;
+    const size_t end = bound.find_first_of("/+", from);
+    words.push_back(bound.substr(from, end - from));
+    if (end == std::string_view::npos) return words;
+    from = end + 1;
   }
 }
 
-Result<double> number(const std::string& text, const std::string& where) {
-  double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || !std::isfinite(value) ||
-      value < 0)
-    return bad_input("{}: '{}' is not a time in milliseconds", where, printable(text));
-  return value;
-}
+// A row as it is read, with where it stands.
+class RowReader {
+ public:
+  RowReader(const CsvRow& row, const std::string& name)
+      : row_(row), place_(fmt::format("{}:{}", name, row.line)) {}
 
-Result<TimingRow> parse_row(std::string_view line, uint64_t number_of_line, const std::string& file) {
-  const std::string where = fmt::format("{}:{}", file, number_of_line);
-  const std::vector<std::string> f = fields_of(line);
-  if (f.size() < least_fields)
-    return bad_input("{}: {} fields, not kernel,size,launch_file,shape,ref_ms,bound", where, f.size());
-  TimingRow row{.kernel = f[0], .size = f[1], .launch_file = f[2], .shape = f[3], .bound = f[5]};
-  row.line = number_of_line;
-  if (row.launch_file.empty() || row.launch_file.find('/') != std::string::npos)
-    return bad_input("{}: launch file '{}' is not one of the folder", where, printable(row.launch_file));
-  ASMEVO_TRY(const double measured, number(f[4], where));
-  if (measured <= 0) return bad_input("{}: a time of 0", where);
-  row.measured = measured * milli;
-  if (f.size() > copies_field && !f[copies_field].empty()) {
-    ASMEVO_TRY(const double copies, number(f[copies_field], where));
+  Result<TimingRow> read() const {
+    for (const Column c : {Kernel, Size, LaunchFile})
+      if (text(c).empty()) return wrong(c, "missing");
+    if (text(LaunchFile).find('/') != std::string::npos) return wrong(LaunchFile, "not one of the folder");
+    TimingRow row{.kernel = text(Kernel),
+                  .size = text(Size),
+                  .launch_file = text(LaunchFile),
+                  .shape = text(Shape),
+                  .bound = text(Bound)};
+    row.line = row_.line;
+    ASMEVO_CHECK(check_bound());
+    ASMEVO_TRY(const double measured, csv_number(text(Measured), place_, heading[Measured]));
+    if (measured <= 0) return wrong(Measured, "not a time above 0");
+    row.measured = measured * milli;
+    ASMEVO_CHECK(check_launches());
+    if (text(Copies).empty()) return row;
+    ASMEVO_TRY(const double copies, csv_number(text(Copies), place_, heading[Copies]));
+    if (copies < 0 || copies > measured) return wrong(Copies, "not a part of `ref_ms`");
     row.copies = copies * milli;
+    return row;
   }
-  return row;
-}
+
+ private:
+  const std::string& text(Column c) const { return row_.fields[c]; }
+  std::unexpected<Error> wrong(Column c, std::string_view what) const {
+    return bad_input("{}: {}: '{}': {}", place_, heading[c], printable(text(c)), what);
+  }
+
+  Status check_bound() const {
+    std::vector<std::string_view> known(of_the_device.begin(), of_the_device.end());
+    known.insert(known.end(), not_scored.begin(), not_scored.end());
+    for (const std::string_view word : words_of(text(Bound)))
+      if (std::ranges::find(known, word) == known.end())
+        return bad_input("{}: bound: unknown word '{}'{}", place_, printable(word), suggestion(word, known));
+    return {};
+  }
+
+  // Nobody reads the number, but a table in which it is none was not written as it was meant.
+  Status check_launches() const {
+    if (text(Launches).empty()) return {};
+    ASMEVO_TRY(const double launches, csv_number(text(Launches), place_, heading[Launches]));
+    if (launches < 1 || launches != std::floor(launches)) return wrong(Launches, "not a number of launches");
+    return {};
+  }
+
+  const CsvRow& row_;
+  std::string place_;
+};
 
 } // namespace
 
 bool TimingRow::scored() const {
-  return std::ranges::none_of(std::array{"floor", "host", "h2d", "unscored"},
-                              [&](const char* what) { return bound.find(what) != std::string::npos; });
+  return std::ranges::none_of(words_of(bound), [](std::string_view word) {
+    return std::ranges::find(not_scored, word) != not_scored.end();
+  });
+}
+
+Result<std::vector<TimingRow>> parse_times(std::string_view text, const std::string& name) {
+  ASMEVO_TRY(const std::vector<CsvRow> lines, parse_csv(text, name, known_columns));
+  std::vector<TimingRow> rows;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const CsvRow& line : lines) {
+    ASMEVO_TRY(TimingRow row, RowReader(line, name).read());
+    if (!seen.emplace(row.kernel, row.size).second)
+      return bad_input("{}:{}: kernel '{}' with size '{}' stands twice", name, line.line,
+                       printable(row.kernel), printable(row.size));
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty()) return bad_input("{}: no rows", name);
+  return rows;
 }
 
 Result<std::vector<TimingRow>> read_times(const std::string& folder) {
   const std::string file = folder + "/times.csv";
-  ASMEVO_TRY(const Bytes bytes, read_file(file));
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  std::vector<TimingRow> rows;
-  uint64_t number_of_line = 0;
-  for (size_t from = 0; from < text.size();) {
-    const size_t end = std::min(text.find('\n', from), text.size());
-    std::string_view line = text.substr(from, end - from);
-    from = end + 1;
-    ++number_of_line;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty() || line.starts_with('#') || line.starts_with("kernel,")) continue;
-    ASMEVO_TRY(TimingRow row, parse_row(line, number_of_line, file));
-    rows.push_back(std::move(row));
-  }
-  if (rows.empty()) return bad_input("{}: no rows", file);
-  return rows;
+  constexpr uint64_t largest = uint64_t{1} << 24;
+  ASMEVO_TRY(const Bytes bytes, read_file(file, largest));
+  return parse_times({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file);
 }
 
 std::vector<TimingScore> score(std::span<const TimingResult> results) {

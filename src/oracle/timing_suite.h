@@ -1,9 +1,17 @@
 // Modelled times beside given ones: a folder of launch files with a table times.csv of what a GPU took
 //
-//   kernel,size,launch_file,shape,ref_ms,bound[,launches,copies_est_ms]
+//   kernel,size,launch_file,shape,ref_ms,bound[,launches][,copies_est_ms]
 //
-// `bound` says what sets a row's time. Rows of which it says "floor" (no longer than an empty launch), "host"
-// or "h2d" (copies within the measured region) say little about the device: they are shown, but not scored.
+// `bound` says what sets a row's time, in one of these words or several with '/' or '+' between them:
+//
+//   hbm, mall, l2, l1, cache, lds     bandwidth of that level
+//   compute, latency, occupancy       arithmetic; waiting; too few waves
+//   dispatch                          the rate at which workgroups start
+//   floor                             nothing: it is no longer than an empty launch
+//   host, h2d, dispatch-copy          the host; copies within the measured region
+//   unscored                          something else that is no work of the device
+//
+// Rows with a word of the last three lines say little about the device: they are shown, but not scored.
 #pragma once
 
 #include "oracle/launch_time.h"
@@ -17,8 +25,11 @@ struct TimingRow {
   bool scored() const;
 };
 
-/// BadInput, with file and line: a row with too few fields, a number that is none, a file outside the folder.
+/// BadInput, "times.csv:12: bound: ...": a column or a word of `bound` that is missing or not as above, a
+/// time that is not above 0, a launch file outside the folder, a kernel with the same size twice, no rows at
+/// all.
 Result<std::vector<TimingRow>> read_times(const std::string& folder);
+Result<std::vector<TimingRow>> parse_times(std::string_view text, const std::string& name);
 
 struct TimingResult {
   TimingRow row;

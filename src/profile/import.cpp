@@ -1,8 +1,8 @@
 #include "profile/import.h"
 
+#include "base/csv.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "profile/csv.h"
 #include "profile/importers.h"
 #include "profile/json_stream.h"
 

@@ -1,6 +1,6 @@
 // Hardware counters of whole dispatches: rocprofv3's *_counter_collection.csv (a row a counter) and
 // rocprof-compute's pmc_perf.csv (a row a dispatch, a column a counter).
-#include "profile/csv.h"
+#include "base/csv.h"
 #include "profile/importers.h"
 #include "profile/profile_builder.h"
 

@@ -1,7 +1,7 @@
 // rocprofv3's *_pc_sampling_host_trap.csv and *_pc_sampling_stochastic.csv. They have no addresses: a sample
 // is placed by its instruction's text where the kernel has that once, or where its source line tells which
 // one is meant.
-#include "profile/csv.h"
+#include "base/csv.h"
 #include "profile/pc_samples.h"
 #include "profile/profile_builder.h"
 

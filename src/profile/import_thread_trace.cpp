@@ -1,7 +1,7 @@
 // What rocprofv3 --att writes for each traced dispatch: stats_*.csv, and the same as ui_output_*/code.json.
 // Rows are in the order of code object and address; a row "; name" stands in front of a kernel's first
 // instruction.
-#include "profile/csv.h"
+#include "base/csv.h"
 #include "profile/importers.h"
 #include "profile/json_stream.h"
 #include "profile/profile_builder.h"

@@ -2,9 +2,9 @@
 // else.
 #pragma once
 
+#include "base/text_source.h"
 #include "profile/bind_instructions.h"
 #include "profile/import.h"
-#include "profile/text_source.h"
 
 #include <map>
 

@@ -2,7 +2,7 @@
 // one at a time.
 #pragma once
 
-#include "profile/text_source.h"
+#include "base/text_source.h"
 
 #include <nlohmann/json.hpp>
 

@@ -48,6 +48,7 @@ void stall_lines(std::string& text, const KernelSummary& s) {
   text += fmt::format("wave cycles: {} on one XCD\n  issuing {}\n", scaled(s.wave_cycles(), ""),
                       percent(s.wave_cycles() > 0 ? s.busy / s.wave_cycles() : 0));
   std::vector<Stall> order;
+  order.reserve(timing::stall_count);
   for (size_t n = 0; n < timing::stall_count; ++n) order.push_back(static_cast<Stall>(n));
   std::ranges::stable_sort(order, std::greater{}, [&](Stall stall) { return s.stall_share(stall); });
   for (const Stall stall : order)

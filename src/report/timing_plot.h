@@ -1,5 +1,6 @@
 // A picture of modelled against measured times: for each kernel a row with one dot a measured size, where it
-// lies between half and double the measured time. Self-contained SVG, for documents.
+// lies between half and double the measured time, what is beyond at the edge. Self-contained SVG, for
+// documents.
 #pragma once
 
 #include "oracle/timing_suite.h"

@@ -10,9 +10,6 @@ namespace {
 
 using P = Parameter;
 
-// A workgroup that has not ended by then is not going to: one that waits for others which do not run.
-constexpr uint64_t most_instructions = uint64_t{1} << 31;
-
 // Runs workgroups with a recorder in each slot.
 class Recording {
  public:
@@ -24,7 +21,7 @@ class Recording {
     emulator::RunOptions options;
     options.threads = options_.threads;
     options.seed = options_.schedule;
-    options.most_instructions = most_instructions;
+    options.most_instructions = options_.most_instructions;
     options.enough_instructions = enough;
     options.workgroups = workgroups;
     options.observer = [this](size_t slot) -> emulator::Observer* {
@@ -34,8 +31,9 @@ class Recording {
     };
     const emulator::RunResult run = run_dispatch(launch, code, memory, options);
     executed_ = run.instructions;
-    if (!run.completed()) return bad_input("{}", run.describe(bias));
-    return {};
+    if (run.completed()) return {};
+    const bool given_up = run.outcome == emulator::RunResult::Outcome::Hang;
+    return bad_input("{}{}", run.describe(bias), given_up ? " (--max-steps says when to give up)" : "");
   }
 
   // In the order of `workgroups`.
@@ -70,6 +68,7 @@ Result<double> mean_length(const emulator::Launch& launch, emulator::Code& code,
       sample.size(),
       static_cast<uint64_t>(std::max(2.0, affordable / std::max(1.0, trace.size.instructions))));
   std::vector<uint64_t> some;
+  some.reserve(count);
   for (uint64_t n = 0; n < count; ++n) some.push_back(sample[n * sample.size() / count]);
   Recording counting(1, 0, options);
   ASMEVO_CHECK(counting.run(launch, code, memory, bias, some, 0));

@@ -27,7 +27,10 @@ struct DispatchTrace {
 
 struct TraceOptions {
   uint64_t effort = 2'000'000;
-  unsigned threads = 0;  // 0: one a core
+  unsigned threads = 0; // 0: one a core
+  /// Of a workgroup, all its waves together, before it counts as hanging: one that waits for others which do
+  /// not run is not going to end.
+  uint64_t most_instructions = uint64_t{1} << 28;
   uint64_t schedule = 0; // of the waves of a workgroup, see emulator::RunOptions::seed
 };
 

@@ -74,6 +74,7 @@ KernelTime kernel_time(const DispatchTrace& trace, const Machine& machine, const
   const TimedCode code(trace.instructions, trace.code_address, trace.target, machine);
   for (size_t id = 0; id < code.size(); ++id) time.addresses.push_back(code.op(id).address);
   std::vector<const WorkgroupTrace*> groups;
+  groups.reserve(trace.groups.size());
   for (const WorkgroupTrace& g : trace.groups) groups.push_back(&g);
   SimulationOptions simulation{.cus = trace.sample.cus,
                                .share = trace.sample.share,

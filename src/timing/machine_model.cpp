@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "base/toml.h"
+#include "base/words.h"
 #include "timing/builtin_machines.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
+#include <vector>
 
 namespace asmevo::timing {
 
@@ -113,6 +114,8 @@ class Reader {
     const auto* value = node->as_string();
     if (value == nullptr || value->get().empty())
       return error(line_of(*node), "{}{} must be text", where, key);
+    if (printable(value->get(), whole_text) != value->get())
+      return error(line_of(*node), "{}{} has control characters", where, key);
     return value->get();
   }
 
@@ -126,12 +129,11 @@ class Reader {
     if (fields == nullptr)
       return error(line_of(*node), "{}must be {{value = ..., unit = \"{}\", source = \"...\"}}", where,
                    info.unit);
-    for (const auto& [key, value] : *fields)
-      if (key != "value" && key != "unit" && key != "error" && key != "source")
-        return error(line_of(value), "{}unknown key '{}'", where, key.str());
+    ASMEVO_CHECK(only(*fields, {"value", "unit", "error", "source"}, where));
     MachineModel::Entry entry;
     ASMEVO_TRY(const std::string unit, text(*fields, "unit", where));
-    if (unit != info.unit) return error(line_of(*fields), "{}must be in {}, not {}", where, info.unit, unit);
+    if (unit != info.unit)
+      return error(line_of(*fields), "{}must be in {}, not {}", where, info.unit, printable(unit));
     ASMEVO_TRY(entry.source, text(*fields, "source", where));
     ASMEVO_TRY(entry.value, number(*fields, "value", where, info.least, info.most));
     if (info.whole && entry.value != std::floor(entry.value))
@@ -143,24 +145,36 @@ class Reader {
     return entry;
   }
 
-  // A key that no parameter has.
-  Status finish() const {
-    const std::set<std::string_view> alone = {"version", "name", "target", "summary"};
-    for (const auto& [key, node] : root_) {
-      if (alone.contains(key.str())) continue;
-      const toml::table* group = node.as_table();
-      const auto in_group = [&](const ParameterInfo& i) { return i.table == key.str(); };
-      if (group == nullptr || std::ranges::none_of(table, in_group))
-        return error(line_of(node), "unknown key '{}'", key.str());
-      for (const auto& [own, value] : *group)
-        if (std::ranges::none_of(table,
-                                 [&](const ParameterInfo& i) { return in_group(i) && i.key == own.str(); }))
-          return error(line_of(value), "{}: unknown key '{}'", key.str(), own.str());
+  // Keys that no parameter has. Before the parameters are read: of one that is misspelt the wrong key is
+  // named, not that the right one is missing.
+  Status known_keys() const {
+    std::vector<std::string_view> groups;
+    for (const ParameterInfo& info : table)
+      if (groups.empty() || groups.back() != info.table) groups.push_back(info.table);
+    std::vector<std::string_view> top = {"version", "name", "target", "summary"};
+    top.insert(top.end(), groups.begin(), groups.end());
+    ASMEVO_CHECK(only(root_, top, ""));
+    for (const std::string_view name : groups) {
+      const toml::table* group = root_[name].as_table();
+      if (group == nullptr) continue; // entry() says so
+      std::vector<std::string_view> keys;
+      for (const ParameterInfo& info : table)
+        if (info.table == name) keys.push_back(info.key);
+      ASMEVO_CHECK(only(*group, keys, fmt::format("{}: ", name)));
     }
     return {};
   }
 
  private:
+  Status only(const toml::table& from, const std::vector<std::string_view>& known,
+              std::string_view where) const {
+    for (const auto& [key, value] : from)
+      if (std::ranges::find(known, key.str()) == known.end())
+        return error(key.source().begin.line, "{}unknown key '{}'{}", where, printable(key.str()),
+                     suggestion(key.str(), known));
+    return {};
+  }
+
   Result<double> number(const toml::table& from, std::string_view key, std::string_view where, double least,
                         double most) const {
     const toml::node* node = from.get(key);
@@ -188,29 +202,27 @@ std::span<const ParameterInfo, parameter_count> parameter_table() {
 }
 
 Result<MachineModel> MachineModel::parse(std::string_view text, const std::string& path) {
-  const toml::parse_result parsed = toml::parse(text, path);
-  if (!parsed)
-    return bad_input("{}:{}: {}", path, parsed.error().source().begin.line, parsed.error().description());
-  const toml::table& root = parsed.table();
+  ASMEVO_TRY(const toml::table root, parse_toml(text, path));
   const Reader reader(root, path);
   const auto* version = root["version"].as_integer();
   if (version == nullptr || version->get() != 1) return reader.error(1, "version must be 1");
+  ASMEVO_CHECK(reader.known_keys());
   MachineModel model;
   ASMEVO_TRY(model.name_, reader.text(root, "name", ""));
   ASMEVO_TRY(model.summary_, reader.text(root, "summary", ""));
   ASMEVO_TRY(const std::string target, reader.text(root, "target", ""));
   const Result<isa::Target> known = isa::Target::from_id(target);
-  if (!known) return reader.error(line_of(*root.get("target")), "target: {}", known.error().message);
+  if (!known)
+    return reader.error(line_of(*root.get("target")), "target: {}", printable(known.error().message));
   model.target_ = *known;
   for (const ParameterInfo& info : table) {
     ASMEVO_TRY(model.entries_[static_cast<size_t>(info.parameter)], reader.entry(info));
   }
-  ASMEVO_CHECK(reader.finish());
   return model;
 }
 
 Result<MachineModel> MachineModel::read(const std::string& path) {
-  ASMEVO_TRY(const Bytes bytes, read_file(path));
+  ASMEVO_TRY(const Bytes bytes, read_file(path, most_toml_bytes));
   ASMEVO_TRY(MachineModel model, parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path));
   // A copy that keeps its original's name must not pass for it.
   model.name_ += " of " + std::filesystem::path(path).filename().string();
@@ -239,8 +251,12 @@ Result<MachineModel> MachineModel::find(const std::string& name_or_path) {
   for (const BuiltinMachine& machine : builtin_machines)
     if (machine.name == name_or_path)
       return parse(machine.text, fmt::format("machines/{}.toml", machine.name));
-  if (name_or_path.find_first_of("./") != std::string::npos) return read(name_or_path);
-  return bad_input("no machine model is called '{}': {}, or a file", name_or_path, fmt::join(names(), ", "));
+  std::error_code error;
+  const bool is_file =
+      name_or_path.find('/') != std::string::npos || std::filesystem::exists(name_or_path, error);
+  if (is_file) return read(name_or_path);
+  return bad_input("no machine model is called '{}', nor is a file: there are {}, or give a file",
+                   printable(name_or_path), fmt::join(names(), ", "));
 }
 
 std::span<const std::string_view> MachineModel::names() {

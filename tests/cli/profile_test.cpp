@@ -139,6 +139,25 @@ TEST(ProfileVerb, ImportOfCounters) {
   EXPECT_THAT(list.err, HasSubstr("no times of instructions to list"));
 }
 
+// The example of docs/profiles.md, as it stands there.
+TEST(ProfileVerb, ImportsTheExampleOfTheDocumentation) {
+  const auto bytes = read_file(ASMEVO_SOURCE_DIR "/docs/profiles.md");
+  ASSERT_TRUE(bytes);
+  const std::string page(bytes->begin(), bytes->end()), fence = "\n```json\n";
+  const size_t start = page.find(fence), end = page.find("\n```\n", start + fence.size());
+  ASSERT_NE(end, std::string::npos);
+  const TemporaryFolder folder;
+  const std::string path = (folder / "out_results.json").string();
+  ASSERT_TRUE(write_file(path, page.substr(start + fence.size(), end - start - fence.size())));
+  const Ran ran = run_asmevo({"profile", ASMEVO_BINARY_DIR "/kernels/pairs/fma.gfx942.co", "--import", path,
+                              "--kernel", "fast", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("bound by address: 2 of 2 sampled instructions read as in the object"));
+  const nlohmann::json json = nlohmann::json::parse(ran.out);
+  EXPECT_THAT(json["source"].get<std::string>(), StartsWith("measured (rocprofv3, stochastic PC sampling"));
+  EXPECT_EQ(json["windows"][0]["stalled"]["WAITCNT"], 2);
+}
+
 TEST(ProfileVerb, MistakesAreNamed) {
   const Ran model = profiled({"--model", "mi250x"});
   EXPECT_EQ(model.exit_code, 2);

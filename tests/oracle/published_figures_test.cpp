@@ -106,7 +106,8 @@ TEST(PublishedFigures, ARowIsAFigureForEachOfItsMachines) {
 TEST(PublishedFigures, MistakesAreNamedWithLineAndColumn) {
   EXPECT_EQ(error_of("x,k,one,,,warm,m,furlongs,mi300a,1,1,1,me"), "f.csv:2: unit: 'furlongs': no such unit");
   EXPECT_EQ(error_of("x,k,one,,,hot,m,us,mi300a,1,1,1,me"), "f.csv:2: caches: 'hot': neither warm nor cold");
-  EXPECT_EQ(error_of("x,k,one,,,warm,m,us,mi9,1,1,1,me"), "f.csv:2: machine: 'mi9': no such machine model");
+  EXPECT_EQ(error_of("x,k,one,,,warm,m,us,mi300b,1,1,1,me"),
+            "f.csv:2: machine: 'mi300b': no such machine model; did you mean 'mi300a'?");
   EXPECT_EQ(error_of("x,k,one,,,warm,m,us,mi300a,1,2,3,me"),
             "f.csv:2: published: '1': not between `low` and `high`");
   EXPECT_EQ(error_of("x,k,one,,,warm,m,us,mi300a,1,,,me"), "f.csv:2: low: '': goes with `published`");
@@ -119,6 +120,9 @@ TEST(PublishedFigures, MistakesAreNamedWithLineAndColumn) {
             "f.csv:2: against: 'k c d': only a ratio is against something");
   EXPECT_EQ(error_of("../x,k,a,,,warm,m,us,mi300a,1,1,1,me"),
             "f.csv:2: file: '../x': not the name of a file");
+  EXPECT_EQ(error_of("x,k, ,,,warm,m,us,mi300a,1,1,1,me"),
+            "f.csv:2: shapes: ' ': one shape, or a short and a long one");
+  EXPECT_EQ(error_of("x,k,a,,,warm,m,us, ,1,1,1,me"), "f.csv:2: machine: ' ': missing");
   EXPECT_EQ(error_of("x,k,a,,,warm,m,us,mi300a,1,1,1,"), "f.csv:2: source: '': missing");
 }
 

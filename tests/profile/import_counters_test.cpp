@@ -42,9 +42,8 @@ TEST(CounterCsv, BrokenFiles) {
     return refusal(folder.write("1_counter_collection.csv", std::string(header) + rows));
   };
   EXPECT_THAT(say(""), HasSubstr("nothing but a header: no counter was read"));
-  EXPECT_THAT(say(row(1, "reduce_lds", "X", "nan")),
-              HasSubstr("line 2: Counter_Value is 'nan', not a number"));
-  EXPECT_THAT(say(row(1, "reduce_lds", "X", "-3")), HasSubstr("line 2: Counter_Value is '-3'"));
+  EXPECT_THAT(say(row(1, "reduce_lds", "X", "nan")), HasSubstr(":2: Counter_Value is 'nan', not a number"));
+  EXPECT_THAT(say(row(1, "reduce_lds", "X", "-3")), HasSubstr(":2: Counter_Value is '-3'"));
   EXPECT_THAT(say(row(1, "reduce_lds", "X", "1e999")), HasSubstr("Counter_Value is '1e999'"));
   EXPECT_THAT(say(row(1, "reduce_lds", "X", "")), HasSubstr("Counter_Value is ''"));
   EXPECT_THAT(say(row(1, "scan", "X", "1")), HasSubstr("no kernel reduce_lds in it; it has scan"));
@@ -66,7 +65,7 @@ TEST(PmcPerf, AColumnACounter) {
   EXPECT_THAT(all_notes(p), HasSubstr("1 counter without a value"));
   const auto bad =
       folder.write("pmc_perf.csv", "Dispatch_ID,Kernel_Name,Grid_Size,SQ_WAVES\n0,reduce_lds,4,-1\n");
-  EXPECT_THAT(refusal(bad), HasSubstr("line 2: SQ_WAVES is '-1'"));
+  EXPECT_THAT(refusal(bad), HasSubstr(":2: SQ_WAVES is '-1'"));
 }
 
 } // namespace

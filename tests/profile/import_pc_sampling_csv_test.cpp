@@ -140,16 +140,16 @@ TEST(PcSamplingCsv, BrokenFiles) {
   const std::string good = stochastic(1, reduce().texts[0], true, "NONE");
   EXPECT_THAT(say(""), HasSubstr("the file is empty"));
   EXPECT_THAT(say(stochastic_header), HasSubstr("nothing but a header: no sample was taken"));
-  EXPECT_THAT(say(std::string(stochastic_header) + good + "1,2,3\n"), HasSubstr("line 3: 3 fields"));
-  EXPECT_THAT(say(std::string(stochastic_header) + good.substr(0, 40)), HasSubstr("line 2:"));
+  EXPECT_THAT(say(std::string(stochastic_header) + good + "1,2,3\n"), HasSubstr(":3: 3 fields"));
+  EXPECT_THAT(say(std::string(stochastic_header) + good.substr(0, 40)), HasSubstr(":2:"));
   EXPECT_THAT(say(std::string(stochastic_header) + "1,1,-1,\"x\",\"\",1,1,\"\",\"\",1\n"),
-              HasSubstr("line 2: Dispatch_Id is '-1', not a whole number"));
+              HasSubstr(":2: Dispatch_Id is '-1', not a whole number"));
   EXPECT_THAT(say(std::string(stochastic_header) + "1,1,1,\"x\",\"\",1,2,\"\",\"\",1\n"),
-              HasSubstr("line 2: Wave_Issued_Instruction is 2"));
+              HasSubstr(":2: Wave_Issued_Instruction is 2"));
   EXPECT_THAT(
       say(std::string(stochastic_header) + stochastic(1, "v_dot4_i32_i8 v1, v2, v3, v4", true, "NONE")),
       HasSubstr("no dispatch of reduce_lds in it, by the texts of its instructions"));
-  EXPECT_THAT(say("Sample_Timestamp,Instruction\n"), HasSubstr("no column Dispatch_Id"));
+  EXPECT_THAT(say("Sample_Timestamp,Instruction\n"), HasSubstr("no column 'Dispatch_Id'"));
 }
 
 TEST(PcSamplingCsv, AnotherTargetBesideIt) {

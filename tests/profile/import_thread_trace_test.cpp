@@ -151,11 +151,11 @@ TEST(ThreadTrace, BrokenStatistics) {
     return refusal(folder.write("stats_x.csv", std::string(csv_header) + std::string(rows)));
   };
   EXPECT_THAT(say(""), HasSubstr("nothing but a header: the trace decoder found no instructions"));
-  EXPECT_THAT(say("1,256,\"s_nop 0\",-1,0,0,0,\"\"\n"), HasSubstr("line 2: Hitcount is '-1', not a count"));
-  EXPECT_THAT(say("1,256,\"s_nop 0\",1,nan,0,0,\"\"\n"), HasSubstr("line 2: Latency is 'nan', not a count"));
+  EXPECT_THAT(say("1,256,\"s_nop 0\",-1,0,0,0,\"\"\n"), HasSubstr(":2: Hitcount is '-1', not a count"));
+  EXPECT_THAT(say("1,256,\"s_nop 0\",1,nan,0,0,\"\"\n"), HasSubstr(":2: Latency is 'nan', not a count"));
   EXPECT_THAT(say("1,256,\"s_nop 0\",1,1,99999999999999999999,0,\"\"\n"), HasSubstr("Stall is '9999"));
   EXPECT_THAT(say("1,0x100,\"s_nop 0\",1,1,0,0,\"\"\n"), HasSubstr("Vaddr is '0x100', not a whole number"));
-  EXPECT_THAT(say("1,256,\"s_nop 0\",1,1\n"), HasSubstr("line 2: 5 fields where the header has 8"));
+  EXPECT_THAT(say("1,256,\"s_nop 0\",1,1\n"), HasSubstr(":2: 5 fields where the header has 8"));
   EXPECT_THAT(say("1,256,\"s_nop 0"), HasSubstr("a quoted field is not closed"));
   EXPECT_THAT(say("1,256,\"s_nop 0\",0,0,0,0,\"\"\n"), HasSubstr("no instruction was hit"));
 }

@@ -102,7 +102,7 @@ TEST(MachineModel, DrawsWithinItsErrors) {
 TEST(MachineModel, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(said_of("version = 1", "version = 2"), HasSubstr("x.toml:1: version must be 1"));
   EXPECT_THAT(said_of("gfx942", "gfx1100"), HasSubstr("x.toml:3: target: "));
-  EXPECT_THAT(said_of("[l2]", "[l3]"), HasSubstr("[l2] is missing"));
+  EXPECT_THAT(said_of("[l2]", "[l3]"), HasSubstr(": unknown key 'l3'; did you mean 'l1'?"));
   EXPECT_THAT(said_of("value = 287.5", "value = -1"),
               HasSubstr("l2: latency: value must be from 1 to 10000"));
   EXPECT_THAT(said_of("value = 287.5", "value = \"much\""), HasSubstr("l2: latency: value must be a number"));
@@ -114,10 +114,20 @@ TEST(MachineModel, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(said_of("value = 8, ", "value = 8.5, "), HasSubstr("shape: xcds: must be a whole number"));
   EXPECT_THAT(said_of("value = 8, ", "value = 8, error = 0.1, "), HasSubstr("is certain: it takes no error"));
   EXPECT_THAT(said_of("error = 0.03", "error = 2"), HasSubstr("error must be from 0 to 0.75"));
-  EXPECT_THAT(said_of("xcds =", "dies ="), HasSubstr("shape: xcds: missing"));
+  EXPECT_THAT(said_of("xcds =", "dies ="),
+              HasSubstr("x.toml:7: shape: unknown key 'dies'; there are 'xcds', "));
+  EXPECT_THAT(said_of("xcds =", "xdcs ="),
+              HasSubstr("x.toml:7: shape: unknown key 'xdcs'; did you mean 'xcds'?"));
+  EXPECT_THAT(said_of("xcds =", "# ="), HasSubstr("x.toml:6: shape: xcds: missing (1)"));
+  EXPECT_THAT(said_of("[icache]", "[ichache]"), HasSubstr(": unknown key 'ichache'; did you mean 'icache'?"));
+  EXPECT_THAT(said_of("summary =", "sumary ="), HasSubstr(": unknown key 'sumary'; did you mean 'summary'?"));
+  EXPECT_THAT(said_of("value = 287.5", "vaule = 287.5"),
+              HasSubstr("l2: latency: unknown key 'vaule'; did you mean 'value'?"));
   EXPECT_THAT(said_of("[clock]", "[shape.more]\n[clock]"), HasSubstr("shape: unknown key 'more'"));
   EXPECT_THAT(said_of("[clock]", "[fans]\nspeed = 1\n[clock]"), HasSubstr("unknown key 'fans'"));
   EXPECT_THAT(said_of("source = \"AMD data sheet\"", "source = \"\""), HasSubstr("source must be text"));
+  EXPECT_THAT(said_of("[shape]", "\xef\xbb\xbe[shape]"), HasSubstr("x.toml:6: a character beyond ASCII"));
+  EXPECT_EQ(said_of("[shape]", "# \xc2\xb5s\n[shape]"), "");
   EXPECT_THAT(said_of("[shape]", "[shape"), HasSubstr("x.toml:6: "));
 }
 
@@ -125,6 +135,7 @@ TEST(MachineModel, FilesOfTheUser) {
   const auto unknown = MachineModel::find("mi999");
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().message, HasSubstr("mi300a, mi300x"));
+  EXPECT_THAT(MachineModel::find("mi300x.toml").error().message, HasSubstr("mi300a, mi300x"));
   EXPECT_FALSE(MachineModel::find("./nowhere.toml"));
   const MachineModel own = model(std::string(ASMEVO_SOURCE_DIR) + "/machines/mi300x.toml");
   EXPECT_EQ(own.nominal(), model("mi300x").nominal());

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace asmevo::profile {
+namespace asmevo {
 
 class TextSource {
  public:
@@ -38,4 +38,4 @@ class TextSource {
   std::vector<char> buffer_;
 };
 
-} // namespace asmevo::profile
+} // namespace asmevo

@@ -1,9 +1,9 @@
-#include "profile/text_source.h"
+#include "base/text_source.h"
 
 #include <cerrno>
 #include <cstring>
 
-namespace asmevo::profile {
+namespace asmevo {
 
 namespace fs = std::filesystem;
 
@@ -44,4 +44,4 @@ Result<std::string_view> TextSource::piece() {
   return std::string_view(buffer_.data(), n);
 }
 
-} // namespace asmevo::profile
+} // namespace asmevo
