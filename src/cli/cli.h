@@ -49,6 +49,8 @@ void add_completions(Context&);
 void add_worker(Context&);
 void add_optimize(Context&);
 void add_resume(Context&);
+void add_report(Context&);
+void add_status(Context&);
 
 /// Prints JSON as one document, indented, followed by a newline.
 void print_json(const nlohmann::ordered_json&);

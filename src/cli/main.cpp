@@ -45,10 +45,10 @@ int run(int argc, char** argv) {
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose, "say more on stderr");
   Context context{app, false, {}};
-  for (auto* add :
-       {add_inspect, add_extract, add_embed,       add_recover, add_rebuild,  add_roundtrip,   add_abidiff,
-        add_diff,    add_check,   add_bench,       add_time,    add_profile,  add_conformance, add_infer,
-        add_run,     add_verify,  add_completions, add_worker,  add_optimize, add_resume})
+  for (auto* add : {add_inspect,     add_extract, add_embed,  add_recover, add_rebuild,     add_roundtrip,
+                    add_abidiff,     add_diff,    add_check,  add_bench,   add_time,        add_profile,
+                    add_conformance, add_infer,   add_run,    add_verify,  add_completions, add_worker,
+                    add_optimize,    add_resume,  add_report, add_status})
     add(context);
   refuse_senseless_values(app);
   try {

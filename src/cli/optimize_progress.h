@@ -38,6 +38,9 @@ search::OptimizationHooks hooks_of(OptimizeProgress&, unsigned workers);
 /// The end of a run, for people or as JSON.
 Result<Answer> print_result(const std::string& folder, const search::OptimizationResult&, bool json);
 
+/// The run's report.html. A run is none the worse for lacking one: what goes wrong is said on stderr.
+void write_report(const std::string& folder);
+
 /// "12.3 us", "1.20 ms"
 std::string time_text(double seconds);
 /// "57 attempts: 3 committed, 20 insufficient_speedup, 34 divergent"

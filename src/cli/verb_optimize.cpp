@@ -96,6 +96,8 @@ class Optimize {
     if (options_.attempts != 0) settings.budget.attempts = options_.attempts;
     if (options_.budget.empty() && options_.attempts == 0) settings.budget.seconds = 180;
     settings.command = command_of(options_);
+    settings.object = std::filesystem::path(options_.file).filename().string();
+    settings.made_by = "asmevo " ASMEVO_VERSION;
     ASMEVO_TRY(const Bytes k0, load_object(options_.file, options_.target));
     if (!options_.capture.empty()) settings.setup.capture = absolute(options_.capture);
     if (!options_.launch.empty()) settings.setup.launch = absolute(options_.launch);
@@ -108,6 +110,7 @@ class Optimize {
     OptimizeProgress progress(std::filesystem::path(options_.file).stem().string(), settings.budget);
     ASMEVO_TRY(const search::OptimizationResult result,
                search::optimize(options_.output, settings, k0, hooks_of(progress, options_.workers)));
+    write_report(options_.output);
     return print_result(options_.output, result, json_);
   }
 
@@ -135,6 +138,7 @@ Result<Answer> resume(const ResumeOptions& options, bool json) {
                             budget.value_or(search::Budget{}));
   ASMEVO_TRY(const search::OptimizationResult result,
              search::resume(options.folder, budget, hooks_of(progress, options.workers)));
+  write_report(options.folder);
   return print_result(options.folder, result, json);
 }
 

@@ -2,6 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace asmevo::run {
@@ -14,7 +17,9 @@ std::unexpected<Error> complaint(sqlite3* handle, int code) {
   const char* text = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
   switch (code & 0xff) {
   case SQLITE_NOTADB:
-  case SQLITE_CORRUPT: return bad_input("not a run of asmevo, or damaged: {}", text);
+  case SQLITE_CORRUPT:
+  case SQLITE_ERROR: // a table or a column that is not there
+    return bad_input("not a run of asmevo, or damaged: {}", text);
   case SQLITE_FULL: return environment_error("the disk is full: {}", text);
   default: return environment_error("{}", text);
   }
@@ -44,35 +49,73 @@ Row row_of(sqlite3_stmt* s) {
 } // namespace
 
 Result<Database> Database::open(const std::filesystem::path& path, bool write) {
+  if (!write) return open_to_read(path);
   sqlite3* handle = nullptr;
-  const int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
-  int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
-  // Reading a database in WAL mode wants its shared memory; where nothing may be written, what is in the
-  // file itself has to do.
-  if (code != SQLITE_OK && !write) {
-    sqlite3_close(handle);
-    code = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY, nullptr);
-  }
+  const int code =
+      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(handle);
   if (code != SQLITE_OK) return failed(complaint(handle, code).error(), path.string());
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, wait_for_others);
-  if (write) {
-    ASMEVO_CHECK(database.run("PRAGMA journal_mode = WAL"));
-    ASMEVO_CHECK(database.run("PRAGMA synchronous = NORMAL"));
-  }
+  ASMEVO_CHECK(database.run("PRAGMA journal_mode = WAL"));
+  ASMEVO_CHECK(database.run("PRAGMA synchronous = NORMAL"));
   return database;
 }
 
-Database::Database(Database&& o) noexcept : handle_(std::exchange(o.handle_, nullptr)) {}
+// Reading a database in WAL mode wants its shared memory, a file beside it.
+Result<Database> Database::open_to_read(const std::filesystem::path& path) {
+  sqlite3* handle = nullptr;
+  int code = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
+  Database database(handle);
+  if (code == SQLITE_OK) {
+    sqlite3_busy_timeout(handle, wait_for_others);
+    code = sqlite3_exec(handle, "PRAGMA query_only = 1; SELECT 1 FROM sqlite_master LIMIT 1", nullptr,
+                        nullptr, nullptr);
+  }
+  switch (code & 0xff) {
+  case SQLITE_OK: return database;
+  case SQLITE_CANTOPEN:
+  case SQLITE_READONLY:
+  case SQLITE_PERM: return open_copy(path);
+  default: return failed(complaint(handle, code).error(), path.string());
+  }
+}
+
+// With what was written last, which stands in a file of its own until the database is closed.
+Result<Database> Database::open_copy(const std::filesystem::path& path) {
+  std::string folder = (std::filesystem::temp_directory_path() / "asmevo_run_XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr)
+    return environment_error("{}: cannot be made: {}", folder, std::strerror(errno));
+  Database database(nullptr);
+  database.copy_ = folder;
+  for (const char* suffix : {"", "-wal"}) {
+    const std::string from = path.string() + suffix, to = folder + "/run.sqlite" + suffix;
+    std::error_code error;
+    if (*suffix != '\0' && !std::filesystem::exists(from, error)) continue;
+    if (!std::filesystem::copy_file(from, to, error))
+      return environment_error("{}: cannot be read: {}", from, error.message());
+    std::filesystem::permissions(to, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
+                                 error);
+  }
+  const int code =
+      sqlite3_open_v2((folder + "/run.sqlite").c_str(), &database.handle_, SQLITE_OPEN_READWRITE, nullptr);
+  if (code != SQLITE_OK) return failed(complaint(database.handle_, code).error(), path.string());
+  return database;
+}
+
+Database::Database(Database&& o) noexcept
+    : handle_(std::exchange(o.handle_, nullptr)), copy_(std::exchange(o.copy_, {})) {}
 
 Database& Database::operator=(Database&& o) noexcept {
   std::swap(handle_, o.handle_);
+  std::swap(copy_, o.copy_);
   return *this;
 }
 
 Database::~Database() {
   sqlite3_close(handle_);
+  std::error_code ignored;
+  if (!copy_.empty()) std::filesystem::remove_all(copy_, ignored);
 }
 
 Status Database::each(const std::string& sql, const std::vector<Value>& values,

@@ -21,7 +21,8 @@ using Row = std::vector<Value>;
 class Database {
  public:
   /// Environment where it cannot be opened, BadInput where the file is no database. In WAL mode: what was
-  /// committed survives the process at any moment, and others may read while one writes.
+  /// committed survives the process at any moment, and others may read while one writes. To read, also where
+  /// nothing may be written beside it: then from a copy.
   static Result<Database> open(const std::filesystem::path&, bool write);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
@@ -33,9 +34,12 @@ class Database {
 
  private:
   explicit Database(sqlite3* handle) : handle_(handle) {}
+  static Result<Database> open_to_read(const std::filesystem::path&);
+  static Result<Database> open_copy(const std::filesystem::path&);
   Status each(const std::string& sql, const std::vector<Value>& values,
               const std::function<void(Row)>& row) const;
   sqlite3* handle_ = nullptr;
+  std::filesystem::path copy_; // a folder that goes with this object; empty: none
 };
 
 int64_t as_integer(const Value&);

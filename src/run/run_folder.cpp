@@ -2,10 +2,13 @@
 
 #include "base/files.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 namespace asmevo::run {
@@ -87,7 +90,7 @@ Result<std::unique_ptr<RunFolder>> RunFolder::create(const std::filesystem::path
 
 Result<std::unique_ptr<RunFolder>> RunFolder::open(const std::filesystem::path& path, bool write) {
   std::error_code error;
-  if (!std::filesystem::exists(database_in(path), error))
+  if (!std::filesystem::is_regular_file(database_in(path), error))
     return bad_input("{}: no run of asmevo (there is no run.sqlite)", path.string());
   ASMEVO_TRY(Database database, Database::open(database_in(path), write));
   std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database)));
@@ -110,7 +113,12 @@ Status RunFolder::lock() {
   const std::filesystem::path file = path_ / "lock";
   lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (lock_ < 0) return environment_error("{}: {}", file.string(), std::strerror(errno));
-  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return {};
+  // Whoever asks whether the run is in use holds the lock for a moment.
+  constexpr int tries = 20;
+  for (int n = 0; n < tries; ++n) {
+    if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   return environment_error("{}: another process works on this run", path_.string());
 }
 
@@ -195,6 +203,21 @@ Result<std::vector<Attempt>> RunFolder::attempts() const {
     list.push_back(std::move(a));
   }
   return list;
+}
+
+Result<Tally> RunFolder::tally() const {
+  const std::lock_guard lock(mutex_);
+  ASMEVO_TRY(const std::vector<Row> rows,
+             database_.rows("SELECT outcome, COUNT(*), MAX(at) FROM attempts GROUP BY outcome"));
+  Tally t;
+  for (const Row& r : rows) {
+    const auto outcome = gate::outcome_named(as_text(r[0])).value_or(gate::Outcome::InfrastructureError);
+    const auto count = static_cast<uint64_t>(as_integer(r[1]));
+    t.attempts += count;
+    t.outcomes[static_cast<size_t>(outcome)] += count;
+    t.at = std::max(t.at, as_number(r[2]));
+  }
+  return t;
 }
 
 Result<std::vector<Node>> RunFolder::nodes() const {

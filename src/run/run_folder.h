@@ -15,6 +15,7 @@
 #include "gate/outcome.h"
 #include "run/database.h"
 
+#include <array>
 #include <map>
 #include <mutex>
 
@@ -54,6 +55,13 @@ struct Node {
   double at = 0;
 };
 
+/// How the attempts stand, without reading each.
+struct Tally {
+  uint64_t attempts = 0;
+  std::array<uint64_t, gate::outcome_count> outcomes{};
+  double at = 0; // of the last one
+};
+
 struct Event {
   double at = 0;
   std::string kind, text; // "commit", "interrupted", "resumed", "note", "end"
@@ -82,6 +90,7 @@ class RunFolder {
   Status set(const std::string& key, const Json& value); // "report", "elapsed", "state"
 
   Result<std::vector<Attempt>> attempts() const; // by round and slot
+  Result<Tally> tally() const;
   Result<std::vector<Node>> nodes() const;
   Result<std::vector<Event>> events() const;
   Result<std::optional<Json>> get(const std::string& key) const;

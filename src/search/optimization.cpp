@@ -28,6 +28,7 @@ class Optimization {
       : folder_(folder), settings_(std::move(settings)), hooks_(hooks) {}
 
   Result<OptimizationResult> run() {
+    ASMEVO_CHECK(folder_.set("state", "setting up"));
     ASMEVO_TRY(settings_.setup.k0, read_file(folder_.path() / "k0.co"));
     ASMEVO_CHECK(find_launch());
     ASMEVO_TRY(const auto k0, oracle::Subject::open(settings_.setup.k0));
@@ -130,6 +131,17 @@ class Optimization {
   OptimizationResult result_;
 };
 
+// A run that ends in an error says so in its folder, for whoever looks later.
+Result<OptimizationResult> carry_out(run::RunFolder& folder, OptimizationSettings settings,
+                                     const OptimizationHooks& hooks) {
+  auto result = Optimization(folder, std::move(settings), hooks).run();
+  if (!result) {
+    (void)folder.record(run::Event{0, "failed", one_line(result.error()).message});
+    (void)folder.set("state", "failed");
+  }
+  return result;
+}
+
 } // namespace
 
 Json OptimizationSettings::json() const {
@@ -147,7 +159,9 @@ Json OptimizationSettings::json() const {
             {"spread_factor", commit.spread_factor},
             {"least_speedup", commit.least_speedup},
             {"least_share", commit.least_share}}},
-          {"command", command}};
+          {"command", command},
+          {"object", object},
+          {"made_by", made_by}};
 }
 
 OptimizationSettings OptimizationSettings::from_json(const Json& j) {
@@ -163,6 +177,7 @@ OptimizationSettings OptimizationSettings::from_json(const Json& j) {
   const Json& c = j.at("commit");
   s.commit = {c.at("epsilon"), c.at("spread_factor"), c.at("least_speedup"), c.at("least_share")};
   s.command = j.at("command");
+  s.object = j.value("object", ""), s.made_by = j.value("made_by", "");
   return s;
 }
 
@@ -173,7 +188,7 @@ Result<OptimizationResult> optimize(const std::filesystem::path& folder, const O
     ASMEVO_TRY(const Bytes launch, read_file(settings.setup.launch));
     ASMEVO_CHECK(write_file(folder / "launch.toml", launch));
   }
-  return Optimization(*run, settings, hooks).run();
+  return carry_out(*run, settings, hooks);
 }
 
 Result<OptimizationResult> resume(const std::filesystem::path& folder, const std::optional<Budget>& budget,
@@ -187,7 +202,7 @@ Result<OptimizationResult> resume(const std::filesystem::path& folder, const std
   }
   if (budget) settings.budget = *budget;
   ASMEVO_CHECK(run->record(run::Event{0, "resumed", ""}));
-  return Optimization(*run, std::move(settings), hooks).run();
+  return carry_out(*run, std::move(settings), hooks);
 }
 
 } // namespace asmevo::search

@@ -15,6 +15,8 @@ struct OptimizationSettings {
   Budget budget;
   gate::CommitRule commit;
   std::string command; // that reproduces the run, for people
+  std::string object;  // what K0's file is called, for people
+  std::string made_by; // "asmevo 0.1.0"
   gate::Json json() const;
   static OptimizationSettings from_json(const gate::Json&);
 };

@@ -1,0 +1,51 @@
+#include "base/files.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/optimize_progress.h"
+#include "report/run_report.h"
+
+#include <memory>
+
+namespace asmevo::cli {
+
+namespace {
+
+struct Options {
+  std::string folder, output;
+};
+
+Result<Answer> report_on(const Options& options, bool json) {
+  ASMEVO_TRY(const report::RunReport report, report::RunReport::read(options.folder));
+  const std::filesystem::path file = options.output.empty()
+                                         ? std::filesystem::path(options.folder) / "report.html"
+                                         : std::filesystem::path(options.output);
+  // With --json the page is written only where somebody asks for it.
+  const bool page = !json || !options.output.empty();
+  if (page) ASMEVO_CHECK(write_file(file, report::html_of(report)));
+  if (json)
+    print_json(report::json_of(report));
+  else
+    fmt::print("{}  {}\n", report::text_of(report), file.string());
+  return Answer::Yes;
+}
+
+} // namespace
+
+void write_report(const std::string& folder) {
+  if (const Status written = report::write_html(folder); !written)
+    spdlog::warn("no report was written: {}", one_line(written.error()).message);
+}
+
+void add_report(Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      add_verb(context, "report", "what a run of 'optimize' found, as a page to read and to send on",
+               "asmevo report run");
+  verb->add_option("RUN", options->folder, "folder of the run")->required();
+  verb->add_option("-o,--output", options->output, "the page (default: RUN/report.html)")->type_name("FILE");
+  verb->callback([&context, options] {
+    context.action = [&context, options] { return report_on(*options, context.json); };
+  });
+}
+
+} // namespace asmevo::cli
