@@ -1,5 +1,7 @@
+#include "base/hash.h"
 #include "cli/cli.h"
 #include "cli/codecs.h"
+#include "cli/commit_reasons.h"
 #include "cli/load.h"
 #include "program/diff.h"
 #include "program/layout.h"
@@ -16,7 +18,7 @@ using program::Index;
 using program::Program;
 
 struct Options {
-  std::string k0, candidate, target;
+  std::string k0, candidate, target, run;
   unsigned context = 2;
 };
 
@@ -34,11 +36,34 @@ void print_lines(const Side& side, Index begin, Index end, char sign, isa::Codec
   }
 }
 
+std::vector<run::Node> commits_of(const std::optional<CommitReasons>& reasons, const Side& a,
+                                  const program::Hunk& h) {
+  std::vector<run::Node> list;
+  if (reasons)
+    for (const uint32_t n : reasons->of(a.program, h.k0_begin, h.k0_end, h.begin, h.end))
+      list.push_back(reasons->node(n));
+  return list;
+}
+
+nlohmann::ordered_json commits_json(const std::vector<run::Node>& commits) {
+  auto list = nlohmann::ordered_json::array();
+  for (const run::Node& n : commits)
+    list.push_back({{"node", n.id},
+                    {"speedup", n.speedup},
+                    {"direction", n.direction},
+                    {"rule", n.rule},
+                    {"rationale", n.rationale}});
+  return list;
+}
+
 void print_hunk(const Side& a, const Side& b, const program::Function& f, const program::Hunk& h,
-                unsigned context, isa::Codec& codec) {
+                const std::vector<run::Node>& commits, unsigned context, isa::Codec& codec) {
   const Index before = std::max(f.begin, h.k0_begin - std::min<Index>(h.k0_begin, context));
   const Index after = std::min(f.end, h.k0_end + context);
   fmt::print("@@ {:#x}\n", a.offsets[h.k0_begin]);
+  for (const run::Node& n : commits)
+    fmt::print("#  node {}{}: {}\n", n.id, n.direction.empty() ? "" : ", " + printable(n.direction),
+               printable(n.rationale, 300));
   print_lines(a, before, h.k0_begin, ' ', codec);
   print_lines(a, h.k0_begin, h.k0_end, '-', codec);
   print_lines(b, h.begin, h.end, '+', codec);
@@ -59,6 +84,12 @@ Result<Answer> run(const Options& options, bool json) {
   if (k0.original.object.target().gfx != k1.original.object.target().gfx)
     return bad_input("{} is for {}, {} for {}", options.k0, k0.original.object.target().name(),
                      options.candidate, k1.original.object.target().name());
+  std::optional<CommitReasons> reasons;
+  if (!options.run.empty()) {
+    ASMEVO_TRY(reasons, CommitReasons::open(options.run, content_hash(k0.original.object.bytes()),
+                                            content_hash(k1.original.object.bytes()),
+                                            {options.k0, options.candidate}));
+  }
   const Side a{k0.original.program(), program::offsets_of(k0.original.program()),
                k0.original.program().labels_by_entry()};
   const Side b{k1.original.program(), program::offsets_of(k1.original.program()),
@@ -89,11 +120,14 @@ Result<Answer> run(const Options& options, bool json) {
     for (const program::Hunk& h : hunks) {
       removed += h.k0_end - h.k0_begin;
       added += h.end - h.begin;
-      if (!json)
-        print_hunk(a, b, f, h, options.context, *k0.codec);
-      else
-        list.push_back({{"removed", lines_json(a, h.k0_begin, h.k0_end, *k0.codec)},
-                        {"added", lines_json(b, h.begin, h.end, *k0.codec)}});
+      const std::vector<run::Node> commits = commits_of(reasons, a, h);
+      if (!json) {
+        print_hunk(a, b, f, h, commits, options.context, *k0.codec);
+        continue;
+      }
+      list.push_back({{"removed", lines_json(a, h.k0_begin, h.k0_end, *k0.codec)},
+                      {"added", lines_json(b, h.begin, h.end, *k0.codec)}});
+      if (reasons) list.back()["commits"] = commits_json(commits);
     }
     functions.push_back({{"function", f.name}, {"hunks", std::move(list)}});
   }
@@ -113,6 +147,8 @@ void add_diff(Context& context) {
   verb->add_option("K0", options->k0, "the original code object")->required();
   verb->add_option("candidate", options->candidate, "the one to compare with it")->required();
   verb->add_option("--target", options->target, "which object, where a file holds several");
+  verb->add_option("--run", options->run, "run that the candidate comes from: with its commits' reasons")
+      ->type_name("RUN");
   verb->add_option("--context", options->context, "instructions shown around each difference")
       ->capture_default_str();
   verb->callback(

@@ -23,7 +23,7 @@ std::string claim(const RunReport& r) {
   const RunStatus& s = r.status;
   if (s.best != 0)
     return fmt::format(
-        "<p class=\"claim\"><strong>{:.3f}\u00d7</strong> <span>faster than K0, {}</span></p>\n", s.speedup,
+        "<p class=\"claim\"><strong>{:.3f}\u00d7</strong> <span>speedup over K0, {}</span></p>\n", s.speedup,
         html_text(s.device));
   const bool over = s.state == RunState::Done;
   return fmt::format("<p class=\"claim none\"><strong>{}</strong> <span>{}</span></p>\n",

@@ -57,7 +57,7 @@ header, section { background: var(--card); border: 1px solid var(--line); border
 .proof { margin: 0 0 12px; border-radius: 8px; padding: 10px 12px; background: var(--good-soft); color: var(--good); }
 .charts { display: grid; gap: 14px; }
 .chart { display: block; width: 100%; height: auto; }
-.chart text { font: 11px system-ui, sans-serif; fill: var(--quiet); font-variant-numeric: tabular-nums; }
+.chart text { font: 12px system-ui, sans-serif; fill: var(--quiet); font-variant-numeric: tabular-nums; }
 .chart .node { font-weight: 700; fill: var(--good); }
 .chart .grid { stroke: var(--line); } .chart .one { stroke: var(--before); stroke-dasharray: 3 3; }
 .chart .axis { stroke: var(--before); } .chart .best { fill: none; stroke: var(--good); stroke-width: 2; }
@@ -73,8 +73,6 @@ header, section { background: var(--card); border: 1px solid var(--line); border
   background: var(--before); }
 .lineage li.best::before { background: var(--good); box-shadow: 0 0 0 4px var(--good-soft); }
 .lineage p { margin: 2px 0 0; color: var(--quiet); font-size: .92rem; }
-.lane1 { left: 22px; } .lane2 { left: 44px; } .lane3 { left: 66px; } .lane4 { left: 88px; } .lane5 { left: 110px; }
-.lineage .lane1, .lineage .lane2, .lineage .lane3, .lineage .lane4, .lineage .lane5 { left: 0; }
 .lineage .lane1 { margin-left: 25px; } .lineage .lane2 { margin-left: 45px; } .lineage .lane3 { margin-left: 65px; }
 .lineage .lane4 { margin-left: 85px; } .lineage .lane5 { margin-left: 105px; }
 .x { font-weight: 600; color: var(--good); font-variant-numeric: tabular-nums; }
@@ -89,10 +87,12 @@ section > p.proof { color: var(--good); } section > p.note { color: var(--warn);
 .outcomes .zero { opacity: .6; } .outcomes .zero .bar { display: none; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; margin-bottom: 6px; }
-th, td { padding: 6px 8px; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top;
+th, td { padding: 6px; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top;
   font-variant-numeric: tabular-nums; }
-th { text-align: left; font-weight: 500; overflow-wrap: anywhere; }
+th { text-align: left; font-weight: 500; overflow-wrap: break-word; }
+tbody th { overflow-wrap: anywhere; min-width: 6.5rem; }
 thead th { color: var(--quiet); font-size: .82rem; text-align: right; } thead th:first-child { text-align: left; }
+.figures td { white-space: nowrap; }
 th[scope="rowgroup"] { font: 600 .85rem var(--mono); padding-top: 12px; }
 .differs td:last-child { color: var(--accent); font-weight: 600; }
 .to { color: var(--accent); white-space: nowrap; }
@@ -100,14 +100,14 @@ details.commit { border-top: 1px solid var(--line); padding: 10px 0; }
 summary { cursor: pointer; } summary small { margin-left: 4px; }
 .minus { color: var(--bad); } .plus { color: var(--good); }
 details.commit > p { margin: 6px 0; color: var(--quiet); }
-.code { border: 1px solid var(--line); border-radius: 8px; overflow: hidden; margin: 10px 0; font-size: .82rem; line-height: 1.55; }
+.code { border: 1px solid var(--line); border-radius: 8px; overflow: hidden; margin: 10px 0; font-size: .78rem; line-height: 1.6; }
 .code .function { margin: 0; padding: 5px 10px; border-bottom: 1px solid var(--line); font-family: var(--mono); color: var(--quiet); }
-.code .l { display: grid; grid-template-columns: 3.6rem minmax(0, 1fr) auto; gap: 8px; padding: 0 10px; align-items: baseline; }
+.code .l { display: grid; grid-template-columns: 2.9rem minmax(0, 1fr) auto; gap: 8px; padding: 0 8px 0 2px; align-items: baseline; }
 .code .id { font-family: var(--mono); color: var(--quiet); text-align: right; overflow-wrap: anywhere; }
 .code code { font-size: inherit; white-space: pre-wrap; overflow-wrap: anywhere; padding-left: 1.6em; text-indent: -1.6em; }
 .code .share { color: var(--quiet); font-size: .9em; white-space: nowrap; }
-.code .old code::before { content: "\2212 "; color: var(--bad); } .code .new code::before { content: "+ "; color: var(--good); }
-.code .same code::before { content: "\00a0 "; }
+.code .old code::before { content: "\2212\00a0"; color: var(--bad); } .code .new code::before { content: "+\00a0"; color: var(--good); }
+.code .same code::before { content: "\00a0\00a0"; }
 .code .old .l { background: var(--bad-soft); } .code .new .l { background: var(--good-soft); }
 .code .again { display: none; }
 .limiters { margin: 0 0 4px; } .limiters dt { font-weight: 600; margin-top: 8px; } .limiters dd { margin: 0; }
@@ -132,6 +132,7 @@ details.commit > p { margin: 6px 0; color: var(--quiet); }
   .code > div:nth-of-type(odd) { border-right: 1px solid var(--line); }
   .outcomes li { grid-template-columns: 13rem 3.4rem 3rem minmax(0, 14rem) minmax(0, 1fr); gap: 0 12px; align-items: center; }
   .outcomes .n { grid-column: 3; text-align: right; } .outcomes .bar { grid-column: 4; } .outcomes p { grid-column: 5; }
+  .figures th, .figures td { padding: 6px 10px; }
   .pairs li { grid-template-columns: 13.5rem minmax(0, 1fr); gap: 10px; align-items: center; font-size: .84rem; }
   .rows > div { display: grid; grid-template-columns: 9rem minmax(0, 1fr); gap: 14px; }
 }

@@ -31,6 +31,7 @@ class VersionCode {
 /// Which node brought or took away an instruction, for a version reached by edits alone.
 class Authors {
  public:
+  Authors() = default; // of a version of which nothing is known
   static Result<Authors> of(const VersionCode&, uint32_t id);
   /// None: K0 has it.
   std::optional<uint32_t> brought(program::InstrId) const;

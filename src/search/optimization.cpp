@@ -136,8 +136,10 @@ Result<OptimizationResult> carry_out(run::RunFolder& folder, OptimizationSetting
                                      const OptimizationHooks& hooks) {
   auto result = Optimization(folder, std::move(settings), hooks).run();
   if (!result) {
-    (void)folder.record(run::Event{0, "failed", one_line(result.error()).message});
-    (void)folder.set("state", "failed");
+    const bool interrupted = hooks.interrupted != nullptr && *hooks.interrupted;
+    const char* state = interrupted ? "interrupted" : "failed";
+    (void)folder.record(run::Event{0, state, one_line(result.error()).message});
+    (void)folder.set("state", state);
   }
   return result;
 }
