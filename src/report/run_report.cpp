@@ -202,6 +202,9 @@ Result<RunReport> RunReport::read(const std::filesystem::path& folder) {
     auto report = Reader(*run).read();
     if (!report && !report.error().message.starts_with(folder.string()))
       return failed(report.error(), folder.string());
+    // Profiles and the like are JSON through and through: what is of another kind than it should be comes to
+    // light here, and not where the report is shown.
+    if (report) (void)html_of(*report);
     return report;
   } catch (const nlohmann::json::exception& e) {
     return bad_input("{}: run.sqlite: {}", folder.string(), e.what());

@@ -11,11 +11,13 @@ std::string headline(const RunReport& r) {
   const std::string what = fmt::format("{}, kernel {}", printable(r.object, 200),
                                        r.kernel.empty() ? "(not known yet)" : printable(r.kernel, 200));
   if (r.status.best == 0)
-    return fmt::format(
-        "{}: {}{}\n", what,
-        r.status.device.empty() ? "" : fmt::format("{}, {}: ", r.status.device, time_text(r.k0_seconds)),
-        r.status.state == RunState::Done ? "nothing faster was found" : "nothing faster was found so far");
-  return fmt::format("{}: {:.3f}x, {}: {} -> {}{}\n", what, r.status.speedup, r.status.device,
+    return fmt::format("{}: {}{}\n", what,
+                       r.status.device.empty()
+                           ? ""
+                           : fmt::format("{}, {}: ", printable(r.status.device), time_text(r.k0_seconds)),
+                       r.status.state == RunState::Done ? "nothing faster was found"
+                                                        : "nothing faster was found so far");
+  return fmt::format("{}: {:.3f}x, {}: {} -> {}{}\n", what, r.status.speedup, printable(r.status.device),
                      time_text(r.k0_seconds), time_text(r.best_seconds),
                      r.confirmed ? "" : ", not verified from disk yet");
 }
@@ -46,14 +48,16 @@ std::string text_of(const RunReport& r) {
   text += fmt::format("  {} in {}; {}{}\n", outcomes_text(r.status.tally), duration_text(r.status.seconds),
                       name(r.status.state), r.status.end.empty() ? "" : ": " + printable(r.status.end, 300));
   text += commit_lines(r);
-  if (const std::string l = limiter_of(r.k0_profile); !l.empty()) text += fmt::format("  K0: {}\n", l);
-  if (const std::string l = limiter_of(r.best_profile); !l.empty()) text += fmt::format("  best: {}\n", l);
+  if (const std::string l = limiter_of(r.k0_profile); !l.empty())
+    text += fmt::format("  K0: {}\n", printable(l, 300));
+  if (const std::string l = limiter_of(r.best_profile); !l.empty())
+    text += fmt::format("  best: {}\n", printable(l, 300));
   if (r.abi)
     text += fmt::format("  {} fields of the interface compared, {} frozen differ, {} resources differ\n",
                         r.abi->compared, r.abi->frozen_differ, r.abi->free_to_follow.size());
   if (r.setup.contains("cases"))
     text += fmt::format("  {} cases, {} held back, rule {}{}\n", r.setup.value("cases", 0),
-                        r.setup.value("held_back", 0), r.rule,
+                        r.setup.value("held_back", 0), printable(r.rule),
                         r.status.best != 0 && r.paper_rule ? "; rule paper says the same" : "");
   for (const std::string& note : r.notes) text += fmt::format("  {}\n", printable(note, 300));
   return text;

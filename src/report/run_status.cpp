@@ -139,10 +139,11 @@ std::string text_of(const RunStatus& s) {
   if (!s.end.empty() && s.state != RunState::Interrupted) text += ": " + printable(s.end, 300);
   text += "\n";
   if (s.best != 0)
-    text += fmt::format("  best      {:.3f}x, {}, node {}: {}\n", s.speedup, s.device, s.best,
+    text += fmt::format("  best      {:.3f}x, {}, node {}: {}\n", s.speedup, printable(s.device), s.best,
                         printable(s.reason, 200));
   else
-    text += fmt::format("  best      nothing beats K0 yet{}\n", s.device.empty() ? "" : ", " + s.device);
+    text += fmt::format("  best      nothing beats K0 yet{}\n",
+                        s.device.empty() ? "" : ", " + printable(s.device));
   text += fmt::format("  attempts  {} in {}; {:.1f}/s\n", outcomes_text(s.tally), duration_text(s.seconds),
                       s.rate());
   if (const std::string left = left_text(s); !left.empty()) text += fmt::format("  budget    {}\n", left);
