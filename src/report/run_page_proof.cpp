@@ -92,7 +92,8 @@ std::string resources_section(const RunReport& r) {
 std::string cases_section(const RunReport& r) {
   if (!r.setup.contains("cases")) return "";
   std::string text = "<dl class=\"rows\">\n";
-  text += row("cases", fmt::format("<b>{}</b>, every candidate runs all of them", r.setup.value("cases", 0)));
+  text += row("cases", fmt::format("<b>{}</b>, which every candidate runs until one differs",
+                                   r.setup.value("cases", 0)));
   const int held_back = r.setup.value("held_back", 0);
   text += row("held back", held_back == 0
                                ? std::string("none")

@@ -122,6 +122,10 @@ details.commit > p { margin: 6px 0; color: var(--quiet); }
 .failures li { border-left: 3px solid var(--bad-soft); padding: 2px 0 2px 12px; margin: 0 0 10px; }
 .failures p { margin: 0; font-size: .9rem; } .failures .said { font-family: var(--mono); font-size: .85rem; }
 .command { margin: 0 0 10px; padding: 12px; border-radius: 8px; background: var(--track); white-space: pre-wrap; overflow-wrap: anywhere; }
+@media (max-width: 480px) {
+  table { font-size: .8rem; } thead th { font-size: .74rem; } th, td { padding: 6px 3px; }
+  tbody th { min-width: 4.2rem; } .to { display: block; }
+}
 @media (min-width: 720px) {
   main { padding: 32px 24px 80px; }
   header, section { padding: 24px 28px; }

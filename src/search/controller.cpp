@@ -173,6 +173,7 @@ Status Controller::apply_round(std::vector<Slot>& slots) {
 
 Status Controller::apply(Slot& slot) {
   run::Attempt& a = slot.attempt;
+  const gate::Outcome recorded = a.outcome; // passed: the earlier process did not come to its decision
   ++attempts_;
   a.outcome = a.evaluation.outcome, a.text = a.evaluation.text;
   if (!a.evaluation.seconds.empty()) {
@@ -190,7 +191,7 @@ Status Controller::apply(Slot& slot) {
     standing_.nodes = lineage_->size(), standing_.best = lineage_->best().node.speedup;
     if (watch_) watch_(standing_);
   }
-  return slot.known ? Status() : folder_.record_decision(a);
+  return slot.known && a.outcome == recorded ? Status() : folder_.record_decision(a);
 }
 
 // G4.

@@ -23,8 +23,9 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::vector<std::string> verbs = {
-    "inspect",     "extract", "embed", "recover", "rebuild", "roundtrip", "abidiff", "diff",       "check",
-    "conformance", "infer",   "run",   "verify",  "time",    "bench",     "profile", "completions"};
+    "inspect", "extract", "embed",       "recover",  "rebuild", "roundtrip", "abidiff",
+    "diff",    "check",   "conformance", "infer",    "run",     "verify",    "time",
+    "bench",   "profile", "completions", "optimize", "resume",  "status",    "report"};
 
 // A launch of saxpy, in `folder`.
 std::string launch_file(const TemporaryFolder& folder) {
@@ -89,7 +90,12 @@ std::vector<std::vector<std::string>> readers(const std::string& input, const Te
           {"verify", input, good, "--launch", launch_file(folder)},
           {"verify", good, input, "--launch", launch_file(folder)},
           {"verify", good, good, "--launch", input},
-          {"verify", good, good, "--capture", input}};
+          {"verify", good, good, "--capture", input},
+          {"optimize", input, "--launch", launch_file(folder), "-o", out},
+          {"resume", input},
+          {"status", input},
+          {"report", input, "-o", out},
+          {"diff", good, good, "--run", input}};
 }
 
 TEST(Cli, SaysItsVersion) {
