@@ -39,7 +39,7 @@ struct Rule {
   std::string_view name;      // "waits", "schedule-block"
   std::string_view direction; // "latency hiding", "dependency reduction", "register pressure", "memory
                               // access", "instruction simplification"
-  std::string_view summary; // one line
+  std::string_view summary;   // one line
   std::vector<Proposal> (*propose)(const RuleContext&);
 };
 

@@ -5,6 +5,7 @@
 
 namespace asmevo::search {
 
-// std::vector<Proposal> propose_waits(const RuleContext&); // waits.cpp
+std::vector<Proposal> propose_fast_division(const RuleContext&);  // fast_division.cpp
+std::vector<Proposal> propose_fast_functions(const RuleContext&); // fast_functions.cpp
 
 } // namespace asmevo::search

@@ -8,7 +8,13 @@ namespace asmevo::search {
 
 namespace {
 
-constexpr std::array<Rule, 0> rules = {};
+constexpr std::string_view simplification = "instruction simplification";
+
+constexpr std::array rules = {
+    Rule{"fast-division", simplification, "divide with v_rcp alone", propose_fast_division},
+    Rule{"fast-functions", simplification,
+         "expf, logf, sqrtf, erff, ... with the hardware's own instructions", propose_fast_functions},
+};
 
 } // namespace
 

@@ -1,0 +1,229 @@
+#include "search/rules/snippets.h"
+
+#include "codeobject/kernel_descriptor.h"
+#include "program/static_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+namespace asmevo::search {
+
+using program::Change;
+using program::Index;
+
+std::string operand_text(const isa::Operand& o) {
+  if (o.kind == isa::Operand::Kind::Register) return isa::name(o.reg);
+  if (o.value >= -16 && o.value <= 64) return std::to_string(o.value);
+  return fmt::format("0x{:x}", static_cast<uint64_t>(o.value));
+}
+
+std::string float_bits(float f) {
+  return fmt::format("0x{:x}", std::bit_cast<uint32_t>(f));
+}
+
+void Rewrite::insert(Index before, std::string_view lines) {
+  std::string& text = inserted_[before];
+  text += lines;
+  if (!text.empty() && text.back() != '\n') text += '\n';
+}
+
+void Rewrite::add(const Rewrite& other) {
+  removed_.insert(other.removed_.begin(), other.removed_.end());
+  for (const auto& [at, text] : other.inserted_) insert(at, text);
+}
+
+std::vector<Change> Rewrite::changes() const {
+  std::vector<Change> list;
+  auto inserted = inserted_.begin();
+  for (auto at = removed_.begin(); at != removed_.end();) {
+    for (; inserted != inserted_.end() && inserted->first < *at; ++inserted)
+      list.push_back(insert_before(*context_, inserted->first, inserted->second));
+    const Index first = *at;
+    Index last = first;
+    std::string text;
+    for (; at != removed_.end() && *at <= last + 1; ++at) {
+      last = *at;
+      if (inserted != inserted_.end() && inserted->first == last) text += (inserted++)->second;
+    }
+    list.push_back(replace(*context_, first, last, text));
+  }
+  for (; inserted != inserted_.end(); ++inserted)
+    list.push_back(insert_before(*context_, inserted->first, inserted->second));
+  return list;
+}
+
+namespace {
+
+constexpr uint32_t trial_node = ~uint32_t{0}; // of entries that a change brought, here only
+
+std::vector<program::Finding> missing_wait_states(const program::Program& p, std::string_view kernel) {
+  program::CheckOptions options;
+  options.waits = options.barriers = options.exec = false;
+  options.possible = true;
+  const program::Function& function = *p.find_function(kernel);
+  return program::check(p, function, program::Cfg::build(p, function), options);
+}
+
+// "4 more wait states (s_nop 3)"
+unsigned leading_number(std::string_view text) {
+  unsigned number = 1;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+Change* change_in_front_of(std::vector<Change>& changes, program::InstrId id) {
+  const auto found = std::ranges::find_if(changes, [&](const Change& c) { return c.before == id; });
+  return found == changes.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+bool add_wait_states(const RuleContext& context, std::vector<Change>& changes) {
+  const program::Program& base = context.code.program();
+  const std::string& kernel = context.code.function().name;
+  const auto before = missing_wait_states(base, kernel);
+  constexpr unsigned rounds = 4; // an s_nop may only be in the way of nothing, so one is enough mostly
+  for (unsigned round = 0; round < rounds; ++round) {
+    program::Edit edit;
+    edit.kernel = kernel;
+    edit.changes = changes;
+    const auto candidate = program::splice(base, edit, trial_node, context.codec);
+    if (!candidate) return false;
+    const auto missing =
+        program::new_findings(base, before, *candidate, missing_wait_states(*candidate, kernel));
+    if (missing.empty()) return true;
+    std::set<Index> seen;
+    for (const program::Finding& f : missing) {
+      if (f.consumer_id.node == trial_node) return false;
+      if (!seen.insert(f.consumer).second) continue;
+      const std::string nop = fmt::format("s_nop {}\n", std::min(leading_number(f.missing), 8U) - 1);
+      if (Change* const there = change_in_front_of(changes, f.consumer_id))
+        there->text += nop;
+      else
+        changes.push_back({.first = {}, .last = {}, .before = f.consumer_id, .text = nop});
+    }
+  }
+  return false;
+}
+
+bool finish(const RuleContext& context, Place& p, std::string_view text) {
+  if (!text.empty() && !context.codec.parse(text)) return false;
+  for (const Index i : p.rewrite.removed()) {
+    p.cost += cost_of(context.code.instruction(i));
+    p.time += context.time_of(i);
+  }
+  p.saved = p.cost - cost_of(context, text);
+  return p.saved > 0;
+}
+
+bool transcendental_needs_wait(const RuleContext& context) {
+  return context.code.program().target.gfx != isa::Gfx::gfx90a;
+}
+
+uint32_t initial_mode(const profile::KernelCode& code) {
+  constexpr uint32_t usual = 0x3f0;
+  const codeobject::Kernel* const kernel = code.resources().kernel;
+  if (kernel == nullptr) return usual;
+  struct Field {
+    std::string_view name;
+    unsigned shift;
+  };
+  static constexpr Field fields[] = {{"float_round_mode_32", 0},  {"float_round_mode_16_64", 2},
+                                     {"float_denorm_mode_32", 4}, {"float_denorm_mode_16_64", 6},
+                                     {"enable_dx10_clamp", 8},    {"enable_ieee_mode", 9}};
+  uint32_t mode = 0;
+  for (const Field& f : fields)
+    mode |= static_cast<uint32_t>(codeobject::get(kernel->descriptor, code.program().target, f.name))
+            << f.shift;
+  return mode;
+}
+
+void remove_unread(const ValueFlow& flow, Rewrite& rewrite, const std::set<Index>& candidates) {
+  for (auto at = candidates.rbegin(); at != candidates.rend(); ++at)
+    if (!rewrite.removes(*at) && !flow.escapes(*at) &&
+        std::ranges::all_of(flow.readers(*at), [&](Index r) { return rewrite.removes(r); }))
+      rewrite.remove(*at);
+}
+
+std::optional<isa::RegUnit> scratch_register(const RuleContext& context, const Rewrite& rewrite, Index at,
+                                             const isa::RegSet& taken) {
+  const isa::RegSet live = context.code.liveness().after(at);
+  for (const Index i : rewrite.removed())
+    for (const isa::RegRange& def : context.code.instruction(i).defs)
+      if (isa::is_vgpr(def.first) && !live.contains(def.first) && !taken.contains(def.first))
+        return def.first;
+  return std::nullopt;
+}
+
+double cost_of(const isa::Instruction& i) {
+  // 16 cycles where a plain one takes 4; what does not occupy the SIMD's vector unit only takes a turn.
+  if (i.issue == isa::IssueClass::Transcendental) return 4;
+  if (i.issue == isa::IssueClass::Valu) return 1;
+  return 0.25;
+}
+
+double cost_of(const RuleContext& context, std::string_view text) {
+  const auto lines = context.codec.parse(text);
+  double sum = 0;
+  if (lines)
+    for (const isa::ParsedLine& line : *lines)
+      if (line.instruction != nullptr) sum += cost_of(*line.instruction);
+  return sum;
+}
+
+namespace {
+
+// Whether the one spoils a register for the other, or both take out the same.
+bool clash(const Place& a, const Place& b) {
+  const auto spoils = [](const Place& writer, const Place& reader) {
+    isa::RegSet both = writer.writes;
+    both &= reader.reads;
+    return !both.empty() && writer.writes_in.begin < reader.reads_in.end &&
+           reader.reads_in.begin < writer.writes_in.end;
+  };
+  if (spoils(a, b) || spoils(b, a)) return true;
+  return std::ranges::any_of(a.rewrite.removed(), [&](Index i) { return b.rewrite.removes(i); });
+}
+
+double promise(const Place& p) {
+  return p.cost <= 0 ? 0 : p.time * std::max(p.saved, 0.0) / p.cost;
+}
+
+} // namespace
+
+std::vector<Proposal> proposals(const RuleContext& context, std::vector<Place> places, std::string_view why,
+                                bool same_results, size_t single) {
+  std::ranges::stable_sort(places, [](const Place& a, const Place& b) {
+    return std::pair(promise(a), a.saved) > std::pair(promise(b), b.saved);
+  });
+  std::vector<const Place*> chosen;
+  for (const Place& p : places)
+    if (std::ranges::none_of(chosen, [&](const Place* c) { return clash(p, *c); })) chosen.push_back(&p);
+  const bool any_time = std::ranges::any_of(chosen, [](const Place* p) { return p->time > 0; });
+  if (any_time) std::erase_if(chosen, [](const Place* p) { return p->time <= 0; });
+  std::vector<Proposal> list;
+  const auto propose = [&](const Rewrite& rewrite, std::string rationale, double share) {
+    std::vector<Change> changes = rewrite.changes();
+    if (changes.empty() || !add_wait_states(context, changes)) return;
+    list.push_back({std::move(changes), {}, std::move(rationale), share, same_results});
+  };
+  if (chosen.size() > 1) {
+    Rewrite all(context);
+    double share = 0;
+    for (const Place* p : chosen) {
+      all.add(p->rewrite);
+      share += promise(*p);
+    }
+    propose(all, fmt::format("{} places: {}", chosen.size(), why), share);
+  }
+  for (const Place* p : chosen) {
+    if (list.size() > single) break;
+    propose(p->rewrite, fmt::format("{}: {}", p->what, why), promise(*p));
+  }
+  return list;
+}
+
+} // namespace asmevo::search

@@ -1,0 +1,91 @@
+// What rules have in common that write instructions: text of operands, changes of single entries, and wait
+// states that a change made necessary.
+#pragma once
+
+#include "search/rules/rule.h"
+#include "search/value_flow.h"
+
+#include <map>
+#include <optional>
+#include <set>
+
+namespace asmevo::search {
+
+/// "v3", "s[4:5]", "1.0", "0x3f800001"; without modifiers.
+std::string operand_text(const isa::Operand&);
+/// "v3" of a register.
+inline std::string reg(isa::RegUnit u) {
+  return isa::name(u);
+}
+/// "0x3fb8aa3b"
+std::string float_bits(float);
+
+/// Entries to take out, and lines to put in front of entries (which may be among those taken out): as
+/// disjoint changes in address order.
+class Rewrite {
+ public:
+  explicit Rewrite(const RuleContext& context) : context_(&context) {}
+  void remove(program::Index i) { removed_.insert(i); }
+  void insert(program::Index before, std::string_view lines);
+  /// remove + insert
+  void put(program::Index i, std::string_view lines) {
+    insert(i, lines);
+    remove(i);
+  }
+  bool removes(program::Index i) const { return removed_.contains(i); }
+  const std::set<program::Index>& removed() const { return removed_; }
+  /// Everything of another one, too.
+  void add(const Rewrite&);
+  bool empty() const { return removed_.empty() && inserted_.empty(); }
+  std::vector<program::Change> changes() const;
+
+ private:
+  const RuleContext* context_;
+  std::set<program::Index> removed_;
+  std::map<program::Index, std::string> inserted_;
+};
+
+/// Adds the s_nop that the changes made necessary, where instructions that stood between two others are gone
+/// (isa/hazards.h). False: the changes cannot be applied, or wait states are missing in the new text itself.
+bool add_wait_states(const RuleContext&, std::vector<program::Change>&);
+
+/// Whether the kernel's target wants a wait state between a transcendental instruction and the next vector
+/// instruction where that uses its result: gfx942 and gfx950.
+bool transcendental_needs_wait(const RuleContext&);
+
+/// The MODE register that the kernel starts with.
+uint32_t initial_mode(const profile::KernelCode&);
+
+/// Takes those of the candidates out, too, whose results only entries read that are out already.
+void remove_unread(const ValueFlow&, Rewrite&, const std::set<program::Index>& candidates);
+
+/// A VGPR that what is taken out has written, and whose value nobody wants behind `at`: scratch for what
+/// stands in place of `at`. None of `taken`.
+std::optional<isa::RegUnit> scratch_register(const RuleContext&, const Rewrite&, program::Index at,
+                                             const isa::RegSet& taken);
+
+/// What instructions cost a SIMD, in plain vector instructions.
+double cost_of(const isa::Instruction&);
+double cost_of(const RuleContext&, std::string_view text);
+
+/// One place where a rule applies.
+struct Place {
+  Rewrite rewrite;
+  std::string what;         // "a / b at 1c4"
+  isa::RegSet reads = {};   // registers that are read where they were not before, perhaps
+  EntryRange reads_in = {}; // and where: what they hold at its begin is read within it
+  isa::RegSet writes = {};  // registers that are written where they were not before
+  EntryRange writes_in = {};
+  double cost = 0, saved = 0; // cost_of what goes; and without what comes
+  double time = 0;            // share of the kernel's time of what goes
+};
+/// Sets cost, saved and time of a place where `text` comes for what is taken out. False: no assembler takes
+/// the text (too many scalars or constants in one instruction), or nothing is saved.
+bool finish(const RuleContext&, Place&, std::string_view text);
+
+/// Proposals of places: one with all that have time together (or all, where none has), and one for each of
+/// the `single` most promising. Where two places get in each other's way, the more promising one stays.
+std::vector<Proposal> proposals(const RuleContext&, std::vector<Place>, std::string_view why,
+                                bool same_results, size_t single);
+
+} // namespace asmevo::search
