@@ -13,8 +13,9 @@ Result<std::unique_ptr<const KernelCode>> KernelCode::open(const rebuild::Origin
   return open(original, original.program(), kernel);
 }
 
-Result<std::unique_ptr<const KernelCode>>
-KernelCode::open(const rebuild::Original& original, const program::Program& named, std::string_view kernel) {
+Result<std::unique_ptr<const KernelCode>> KernelCode::open(const rebuild::Original& original,
+                                                           const program::Program& named,
+                                                           std::string_view kernel) {
   const program::Function* const function = named.find_function(kernel);
   if (function == nullptr || !function->kernel) return bad_input("no kernel named {}", kernel);
   if (named.entries.size() != original.program().entries.size())

@@ -16,8 +16,9 @@ class KernelCode {
   static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&, std::string_view kernel);
   /// The same of an object that edits made: `named` is its program as they left it, entry for entry that of
   /// the object, with the ids by which edits go on. It must outlive the result, too.
-  static Result<std::unique_ptr<const KernelCode>>
-  open(const rebuild::Original&, const program::Program& named, std::string_view kernel);
+  static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&,
+                                                        const program::Program& named,
+                                                        std::string_view kernel);
   KernelCode(const KernelCode&) = delete;
 
   const program::Program& program() const { return program_; }
