@@ -7,5 +7,7 @@ namespace asmevo::search {
 
 std::vector<Proposal> propose_fast_division(const RuleContext&);  // fast_division.cpp
 std::vector<Proposal> propose_fast_functions(const RuleContext&); // fast_functions.cpp
+std::vector<Proposal> propose_known_results(const RuleContext&);  // known_results.cpp
+std::vector<Proposal> propose_repeated_work(const RuleContext&);  // repeated_work.cpp
 
 } // namespace asmevo::search

@@ -9,11 +9,15 @@ namespace asmevo::search {
 namespace {
 
 constexpr std::string_view simplification = "instruction simplification";
+constexpr std::string_view dependences = "dependency reduction";
 
 constexpr std::array rules = {
     Rule{"fast-division", simplification, "divide with v_rcp alone", propose_fast_division},
     Rule{"fast-functions", simplification,
          "expf, logf, sqrtf, erff, ... with the hardware's own instructions", propose_fast_functions},
+    Rule{"known-results", dependences, "no copies, constants in registers and operations that change nothing",
+         propose_known_results},
+    Rule{"repeated-work", dependences, "nothing computed twice or for nobody", propose_repeated_work},
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <charconv>
 
 namespace asmevo::search {
@@ -117,6 +118,84 @@ bool finish(const RuleContext& context, Place& p, std::string_view text) {
   }
   p.saved = p.cost - cost_of(context, text);
   return p.saved > 0;
+}
+
+namespace {
+
+bool is_name_letter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '[' || c == ':';
+}
+
+// "v1" where it stands by itself.
+std::string with_word(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;) {
+    const size_t end = at + from.size();
+    const bool alone =
+        (at == 0 || !is_name_letter(text[at - 1])) && (end == text.size() || !is_name_letter(text[end]));
+    if (alone) text.replace(at, from.size(), to);
+    at += alone ? to.size() : from.size();
+  }
+  return text;
+}
+
+} // namespace
+
+// Halves of registers are another matter: an inline constant is not in both of them what it is in 32 bits.
+static bool takes_32_bit_constants(const isa::Instruction& i) {
+  return i.family != isa::Family::Vop3p && i.base_mnemonic.find("16") == std::string_view::npos &&
+         i.base_mnemonic.find("mix") == std::string_view::npos &&
+         i.base_mnemonic.find("64") == std::string_view::npos;
+}
+
+std::optional<std::string> with_operand(const RuleContext& context, Index i, isa::RegUnit from,
+                                        const std::string& to) {
+  const isa::Instruction& old = context.code.instruction(i);
+  if (context.code.program().entries[i].reference != program::no_index) return std::nullopt;
+  // Results come first and stay.
+  const std::string text = context.codec.print(old);
+  size_t first = text.find(' ');
+  for (const isa::Operand& o : old.operands)
+    if (o.is_def && first != std::string::npos) first = text.find(',', first + 1);
+  if (first == std::string::npos) return std::nullopt;
+  const std::string changed = text.substr(0, first) + with_word(text.substr(first), isa::name(from), to);
+  for (const bool longer : {false, true}) {
+    std::string line = changed;
+    if (longer) {
+      const size_t at = line.find("_e32 ");
+      if (at == std::string::npos) break;
+      line.replace(at, 4, "_e64");
+    }
+    const auto parsed = context.codec.parse(line + "\n");
+    if (!parsed || parsed->size() != 1 || (*parsed)[0].instruction == nullptr) continue;
+    const isa::Instruction& now = *(*parsed)[0].instruction;
+    const bool same_results = std::ranges::equal(now.defs, old.defs);
+    if (now.base_mnemonic == old.base_mnemonic && same_results && !now.reads({from, 1})) return line;
+  }
+  return std::nullopt;
+}
+
+bool forward(const RuleContext& context, const ValueFlow& flow, Index i, const isa::Operand& source,
+             Rewrite& rewrite) {
+  const isa::Instruction& instruction = context.code.instruction(i);
+  if (flow.escapes(i) || rewrite.touches(i) || instruction.defs.empty() || instruction.defs[0].count != 1)
+    return false;
+  const isa::RegUnit d = instruction.defs[0].first;
+  std::vector<std::pair<Index, std::string>> lines;
+  for (const Index r : flow.readers(i)) {
+    const isa::Instruction& reader = context.code.instruction(r);
+    // Lanes that are off hold something else.
+    if (rewrite.touches(r) || reader.cross_lane || reader.matrix != isa::MatrixKind::None) return false;
+    if (source.kind != isa::Operand::Kind::Register && !takes_32_bit_constants(reader)) return false;
+    if (source.kind == isa::Operand::Kind::Register)
+      for (isa::RegUnit u = source.reg.first; u < source.reg.first + source.reg.count; ++u)
+        if (flow.next_writer(u, i, r) != program::no_index) return false;
+    const auto line = with_operand(context, r, d, operand_text(source));
+    if (!line) return false;
+    lines.emplace_back(r, *line);
+  }
+  rewrite.remove(i);
+  for (const auto& [r, line] : lines) rewrite.put(r, line);
+  return true;
 }
 
 bool transcendental_needs_wait(const RuleContext& context) {

@@ -32,6 +32,8 @@ class Rewrite {
     insert(i, lines);
     remove(i);
   }
+  /// Entries that others were put in place of or in front of.
+  bool touches(program::Index i) const { return removed_.contains(i) || inserted_.contains(i); }
   bool removes(program::Index i) const { return removed_.contains(i); }
   const std::set<program::Index>& removed() const { return removed_; }
   /// Everything of another one, too.
@@ -48,6 +50,17 @@ class Rewrite {
 /// Adds the s_nop that the changes made necessary, where instructions that stood between two others are gone
 /// (isa/hazards.h). False: the changes cannot be applied, or wait states are missing in the new text itself.
 bool add_wait_states(const RuleContext&, std::vector<program::Change>&);
+
+/// The text of an entry with another register or constant in place of a 32-bit register that it reads;
+/// nothing where the instruction cannot take it, or reads the register as part of a larger one or to keep
+/// part of it.
+std::optional<std::string> with_operand(const RuleContext&, program::Index, isa::RegUnit from,
+                                        const std::string& to);
+
+/// Everybody who reads what entry `i` leaves in its only result reads `source` instead, a register or a
+/// constant that holds the same, and the entry is taken out. False, with nothing changed: that cannot be, as
+/// the source is overwritten too early, somebody cannot read it there, or the result is read elsewhere, too.
+bool forward(const RuleContext&, const ValueFlow&, program::Index i, const isa::Operand& source, Rewrite&);
 
 /// Whether the kernel's target wants a wait state between a transcendental instruction and the next vector
 /// instruction where that uses its result: gfx942 and gfx950.
