@@ -40,11 +40,6 @@ bool is_one_of(const Instruction& i, std::initializer_list<std::string_view> nam
   return std::ranges::find(names, i.base_mnemonic) != names.end();
 }
 
-bool is_plain_encoding(const Instruction& i) {
-  return i.extension != isa::Extension::Dpp && i.extension != isa::Extension::Sdwa && !i.mods.clamp &&
-         i.mods.omod == 0 && i.mods.neg == 0 && i.mods.abs == 0 && i.mods.op_sel == 0 && !i.partial_def;
-}
-
 Operand constant(uint32_t value) {
   Operand o;
   o.kind = Operand::Kind::Literal;

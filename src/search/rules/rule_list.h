@@ -5,9 +5,11 @@
 
 namespace asmevo::search {
 
-std::vector<Proposal> propose_fast_division(const RuleContext&);  // fast_division.cpp
-std::vector<Proposal> propose_fast_functions(const RuleContext&); // fast_functions.cpp
-std::vector<Proposal> propose_known_results(const RuleContext&);  // known_results.cpp
-std::vector<Proposal> propose_repeated_work(const RuleContext&);  // repeated_work.cpp
+std::vector<Proposal> propose_fast_division(const RuleContext&);      // fast_division.cpp
+std::vector<Proposal> propose_fast_functions(const RuleContext&);     // fast_functions.cpp
+std::vector<Proposal> propose_known_results(const RuleContext&);      // known_results.cpp
+std::vector<Proposal> propose_repeated_work(const RuleContext&);      // repeated_work.cpp
+std::vector<Proposal> propose_fused_integers(const RuleContext&);     // fused_integers.cpp
+std::vector<Proposal> propose_fused_multiply_add(const RuleContext&); // fused_multiply_add.cpp
 
 } // namespace asmevo::search

@@ -18,6 +18,10 @@ constexpr std::array rules = {
     Rule{"known-results", dependences, "no copies, constants in registers and operations that change nothing",
          propose_known_results},
     Rule{"repeated-work", dependences, "nothing computed twice or for nobody", propose_repeated_work},
+    Rule{"fused-integers", simplification, "shift and add, and the like, in one; shifts in place of products",
+         propose_fused_integers},
+    Rule{"fused-multiply-add", simplification, "multiply and add in one; scaled differences, too",
+         propose_fused_multiply_add},
 };
 
 } // namespace

@@ -227,6 +227,80 @@ void remove_unread(const ValueFlow& flow, Rewrite& rewrite, const std::set<Index
       rewrite.remove(*at);
 }
 
+const isa::Operand* source(const isa::Instruction& i, unsigned n) {
+  for (const isa::Operand& o : i.operands)
+    if (o.is_use && !o.is_def && static_cast<unsigned>(o.role) == static_cast<unsigned>(isa::Role::Src0) + n)
+      return &o;
+  return nullptr;
+}
+
+std::string source_text(const isa::Instruction& i, unsigned n) {
+  const isa::Operand* const o = source(i, n);
+  if (o == nullptr) return "";
+  std::string text = operand_text(*o);
+  if ((i.mods.abs >> n & 1) != 0) text = "|" + text + "|";
+  if ((i.mods.neg >> n & 1) != 0) text = "-" + text;
+  return text;
+}
+
+bool is_plain_encoding(const isa::Instruction& i, bool allow_signs) {
+  return i.extension != isa::Extension::Dpp && i.extension != isa::Extension::Sdwa && !i.mods.clamp &&
+         i.mods.omod == 0 && i.mods.op_sel == 0 && !i.partial_def &&
+         (allow_signs || (i.mods.neg == 0 && i.mods.abs == 0));
+}
+
+namespace {
+
+// Whether what `a` reads is the same at `b`.
+bool sources_stay(const ValueFlow& flow, Index a, Index b) {
+  for (const isa::RegRange& r : flow.code().instruction(a).uses)
+    for (isa::RegUnit u = r.first; u < r.first + r.count; ++u) {
+      // From behind a: its own write goes with it.
+      if (flow.next_writer(u, a + 1, b) != program::no_index) return false;
+    }
+  return true;
+}
+
+} // namespace
+
+void each_pair(const RuleContext& context, const PairFound& f) {
+  for (const EntryRange& range : stretches_of(context.code)) {
+    const ValueFlow flow(context.code, range.begin, range.end);
+    for (Index b = range.begin; b < range.end; ++b) {
+      const isa::Instruction& second = context.code.instruction(b);
+      if (!is_plain_arithmetic(second)) continue;
+      for (unsigned n = 0; n < 3; ++n) {
+        const isa::Operand* const o = source(second, n);
+        if (o == nullptr || o->kind != isa::Operand::Kind::Register || o->reg.count > 2) continue;
+        const Index a = flow.writer(b, o->reg.first);
+        if (a == ValueFlow::incoming || !is_plain_arithmetic(context.code.instruction(a))) continue;
+        const isa::Instruction& first = context.code.instruction(a);
+        if (first.defs.size() != 1 || first.defs[0] != o->reg || flow.escapes(a) ||
+            flow.readers(a) != std::vector<Index>{b} || !sources_stay(flow, a, b))
+          continue;
+        // Once: b may read it as another source, too.
+        unsigned times = 0;
+        for (unsigned k = 0; k < 3; ++k) {
+          const isa::Operand* const other = source(second, k);
+          times +=
+              other != nullptr && other->kind == isa::Operand::Kind::Register && other->reg.overlaps(o->reg);
+        }
+        if (times == 1) f(flow, a, b, n);
+      }
+    }
+  }
+}
+
+std::optional<Place> fused_place(const RuleContext& context, Index a, Index b, const std::string& text) {
+  Place p{Rewrite(context), context.code.id(a) + " and " + context.code.id(b)};
+  p.rewrite.remove(a);
+  p.rewrite.put(b, text);
+  for (const isa::RegRange& r : context.code.instruction(a).uses) p.reads.insert(r);
+  p.reads_in = {a + 1, b + 1};
+  if (!finish(context, p, text)) return std::nullopt;
+  return p;
+}
+
 std::optional<isa::RegUnit> scratch_register(const RuleContext& context, const Rewrite& rewrite, Index at,
                                              const isa::RegSet& taken) {
   const isa::RegSet live = context.code.liveness().after(at);
@@ -234,6 +308,27 @@ std::optional<isa::RegUnit> scratch_register(const RuleContext& context, const R
     for (const isa::RegRange& def : context.code.instruction(i).defs)
       if (isa::is_vgpr(def.first) && !live.contains(def.first) && !taken.contains(def.first))
         return def.first;
+  return std::nullopt;
+}
+
+FreeRegisters::FreeRegisters(const profile::KernelCode& code)
+    : code_(code), waves_(program::WaveStates::compute(code.program(), code.function(), code.cfg())) {}
+
+std::optional<isa::RegUnit> FreeRegisters::find(Index first, Index last, unsigned count,
+                                                const isa::RegSet& taken) const {
+  const uint32_t block = code_.cfg().block_of(first);
+  const Index begin = code_.cfg().blocks()[block].begin;
+  const std::vector<isa::RegSet> live = code_.liveness().before_each(block);
+  const program::WaveState wave = waves_.before(first);
+  isa::RegSet busy = taken | live[last + 1 - begin];
+  for (const auto& pending : wave.pending) busy |= pending.registers; // loads that nobody waits for
+  for (Index i = first; i <= last; ++i) {
+    busy |= live[i - begin];
+    for (const isa::RegRange& d : code_.instruction(i).defs) busy.insert(d);
+  }
+  const unsigned end = std::min(code_.resources().arch_vgprs, 256U);
+  for (isa::RegUnit u = 0; u + count <= end; u += count)
+    if (!busy.overlaps({u, static_cast<uint16_t>(count)})) return u;
   return std::nullopt;
 }
 

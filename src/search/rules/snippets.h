@@ -5,6 +5,7 @@
 #include "search/rules/rule.h"
 #include "search/value_flow.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,6 +63,18 @@ std::optional<std::string> with_operand(const RuleContext&, program::Index, isa:
 /// the source is overwritten too early, somebody cannot read it there, or the result is read elsewhere, too.
 bool forward(const RuleContext&, const ValueFlow&, program::Index i, const isa::Operand& source, Rewrite&);
 
+/// Source operand n of an instruction; null: it has none, or not as an operand of its own.
+const isa::Operand* source(const isa::Instruction&, unsigned n);
+/// Its text with sign and size: "-|v3|".
+std::string source_text(const isa::Instruction&, unsigned n);
+/// No DPP, SDWA, clamp or factor behind the result; and no signs and sizes of sources either.
+bool is_plain_encoding(const isa::Instruction&, bool allow_signs = false);
+
+/// Calls f(flow, a, b, n) for each pair in which b's source n is a's only result, which nobody else reads,
+/// and a's sources still hold at b what they held at a. Both are plain arithmetic, so one instruction in b's
+/// place may do the work of both.
+using PairFound = std::function<void(const ValueFlow&, program::Index a, program::Index b, unsigned n)>;
+void each_pair(const RuleContext&, const PairFound& f);
 /// Whether the kernel's target wants a wait state between a transcendental instruction and the next vector
 /// instruction where that uses its result: gfx942 and gfx950.
 bool transcendental_needs_wait(const RuleContext&);
@@ -76,6 +89,20 @@ void remove_unread(const ValueFlow&, Rewrite&, const std::set<program::Index>& c
 /// stands in place of `at`. None of `taken`.
 std::optional<isa::RegUnit> scratch_register(const RuleContext&, const Rewrite&, program::Index at,
                                              const isa::RegSet& taken);
+
+/// VGPRs that are allocated and not in use.
+class FreeRegisters {
+ public:
+  explicit FreeRegisters(const profile::KernelCode&);
+  /// `count` in a row, the first one a multiple of count, that nobody uses from one entry of a block to
+  /// another, both included, or behind them without writing them first. None of `taken`.
+  std::optional<isa::RegUnit> find(program::Index first, program::Index last, unsigned count = 1,
+                                   const isa::RegSet& taken = {}) const;
+
+ private:
+  const profile::KernelCode& code_;
+  program::WaveStates waves_;
+};
 
 /// What instructions cost a SIMD, in plain vector instructions.
 double cost_of(const isa::Instruction&);
@@ -95,6 +122,10 @@ struct Place {
 /// Sets cost, saved and time of a place where `text` comes for what is taken out. False: no assembler takes
 /// the text (too many scalars or constants in one instruction), or nothing is saved.
 bool finish(const RuleContext&, Place&, std::string_view text);
+
+/// The place where `text` comes in b's place and a goes.
+std::optional<Place> fused_place(const RuleContext&, program::Index a, program::Index b,
+                                 const std::string& text);
 
 /// Proposals of places: one with all that have time together (or all, where none has), and one for each of
 /// the `single` most promising. Where two places get in each other's way, the more promising one stays.
