@@ -22,6 +22,13 @@ constexpr std::array rules = {
          propose_fused_integers},
     Rule{"fused-multiply-add", simplification, "multiply and add in one; scaled differences, too",
          propose_fused_multiply_add},
+    Rule{"packed-arithmetic", simplification, "two operations on floats in one packed instruction",
+         propose_packed_arithmetic},
+    Rule{"scalar-base", simplification, "global addresses of scalar base and 32-bit offset",
+         propose_scalar_base},
+    Rule{"folded-offsets", simplification, "constants in the offsets of LDS accesses",
+         propose_folded_offsets},
+    Rule{"hoisted", dependences, "what is the same in each turn of a loop in front of it", propose_hoisted},
 };
 
 } // namespace

@@ -37,6 +37,10 @@ void Rewrite::add(const Rewrite& other) {
 }
 
 std::vector<Change> Rewrite::changes() const {
+  // A label in a range that is replaced goes to the start of what comes for it. So no range goes on across
+  // one.
+  std::set<Index> labelled;
+  for (const program::Label& label : context_->code.program().labels) labelled.insert(label.at);
   std::vector<Change> list;
   auto inserted = inserted_.begin();
   for (auto at = removed_.begin(); at != removed_.end();) {
@@ -45,7 +49,7 @@ std::vector<Change> Rewrite::changes() const {
     const Index first = *at;
     Index last = first;
     std::string text;
-    for (; at != removed_.end() && *at <= last + 1; ++at) {
+    for (; at != removed_.end() && *at <= last + 1 && (*at == first || !labelled.contains(*at)); ++at) {
       last = *at;
       if (inserted != inserted_.end() && inserted->first == last) text += (inserted++)->second;
     }
@@ -314,21 +318,36 @@ std::optional<isa::RegUnit> scratch_register(const RuleContext& context, const R
 FreeRegisters::FreeRegisters(const profile::KernelCode& code)
     : code_(code), waves_(program::WaveStates::compute(code.program(), code.function(), code.cfg())) {}
 
-std::optional<isa::RegUnit> FreeRegisters::find(Index first, Index last, unsigned count,
-                                                const isa::RegSet& taken) const {
+isa::RegSet FreeRegisters::busy(Index first, Index last) const {
   const uint32_t block = code_.cfg().block_of(first);
   const Index begin = code_.cfg().blocks()[block].begin;
   const std::vector<isa::RegSet> live = code_.liveness().before_each(block);
+  isa::RegSet set = live[last + 1 - begin];
   const program::WaveState wave = waves_.before(first);
-  isa::RegSet busy = taken | live[last + 1 - begin];
-  for (const auto& pending : wave.pending) busy |= pending.registers; // loads that nobody waits for
+  for (const auto& pending : wave.pending) set |= pending.registers; // loads that nobody waits for
   for (Index i = first; i <= last; ++i) {
-    busy |= live[i - begin];
-    for (const isa::RegRange& d : code_.instruction(i).defs) busy.insert(d);
+    set |= live[i - begin];
+    for (const isa::RegRange& d : code_.instruction(i).defs) set.insert(d);
   }
+  return set;
+}
+
+std::optional<isa::RegUnit> FreeRegisters::find(Index first, Index last, unsigned count,
+                                                const isa::RegSet& taken) const {
+  const isa::RegSet in_use = busy(first, last) | taken;
   const unsigned end = std::min(code_.resources().arch_vgprs, 256U);
   for (isa::RegUnit u = 0; u + count <= end; u += count)
-    if (!busy.overlaps({u, static_cast<uint16_t>(count)})) return u;
+    if (!in_use.overlaps({u, static_cast<uint16_t>(count)})) return u;
+  return std::nullopt;
+}
+
+std::optional<isa::RegUnit> FreeRegisters::find_scalar(Index first, Index last,
+                                                       const isa::RegSet& taken) const {
+  const isa::RegSet in_use = busy(first, last) | taken;
+  constexpr unsigned others = 6; // VCC and the like are counted with the SGPRs
+  const unsigned end = std::min(std::max(code_.resources().sgprs, others) - others, 102U);
+  for (isa::RegUnit n = 0; n < end; n += 2)
+    if (!in_use.contains(isa::unit::scalar0 + n)) return isa::unit::scalar0 + n;
   return std::nullopt;
 }
 

@@ -98,8 +98,12 @@ class FreeRegisters {
   /// another, both included, or behind them without writing them first. None of `taken`.
   std::optional<isa::RegUnit> find(program::Index first, program::Index last, unsigned count = 1,
                                    const isa::RegSet& taken = {}) const;
+  /// An SGPR in the same way, with an even number.
+  std::optional<isa::RegUnit> find_scalar(program::Index first, program::Index last,
+                                          const isa::RegSet& taken = {}) const;
 
  private:
+  isa::RegSet busy(program::Index first, program::Index last) const;
   const profile::KernelCode& code_;
   program::WaveStates waves_;
 };
