@@ -144,6 +144,50 @@ L_small:
   v_bfi_b32 v8, s2, v12, v4
 )";
 
+const std::string erf_of_library = R"(
+  v_mul_f32_e32 v4, 0x3e800000, v4
+  v_cmp_nlt_f32_e64 s[2:3], |v4|, 1.0
+  s_and_saveexec_b64 s[4:5], s[2:3]
+  s_xor_b64 s[4:5], exec, s[4:5]
+  s_cbranch_execz L_small
+  v_mov_b32_e32 v12, 0xb9c68948
+  s_mov_b32 s2, 0x378e98ab
+  v_fma_f32 v12, |v4|, s2, v12
+  s_mov_b32 s2, 0x3b7cd369
+  v_fma_f32 v12, |v4|, v12, s2
+  s_mov_b32 s2, 0xbcc618b2
+  v_fma_f32 v12, |v4|, v12, s2
+  s_mov_b32 s2, 0x3dda74e4
+  v_fma_f32 v12, |v4|, v12, s2
+  s_mov_b32 s2, 0x3f228afd
+  v_fma_f32 v12, |v4|, v12, s2
+  s_mov_b32 s2, 0x3e03c728
+  v_fma_f32 v12, |v4|, v12, s2
+  v_fma_f32 v12, |v4|, v12, |v4|
+  v_mul_f32_e32 v12, 0xbfb8aa3b, v12
+  v_exp_f32_e32 v12, v12
+  v_mov_b32_e32 v14, v4
+  v_sub_f32_e32 v13, 1.0, v12
+L_small:
+  s_andn2_saveexec_b64 s[2:3], s[4:5]
+  v_mul_f32_e32 v12, v4, v4
+  v_mov_b32_e32 v14, 0xba1345e1
+  v_mov_b32_e32 v13, 0x3ba10414
+  v_fmac_f32_e32 v13, v14, v12
+  v_mov_b32_e32 v14, 0xbcdac9b8
+  v_fmac_f32_e32 v14, v12, v13
+  v_mov_b32_e32 v13, 0x3de703be
+  v_fmac_f32_e32 v13, v12, v14
+  v_mov_b32_e32 v14, 0xbec09330
+  v_fmac_f32_e32 v14, v12, v13
+  v_mov_b32_e32 v13, 0x3e0375d0
+  v_fmac_f32_e32 v13, v12, v14
+  v_fma_f32 v13, |v4|, v13, |v4|
+  s_or_b64 exec, exec, s[2:3]
+  s_brev_b32 s2, -2
+  v_bfi_b32 v8, s2, v13, v4
+)";
+
 std::string applied(const std::string& body) {
   const Assembled k(around(body));
   const auto proposals = k.propose("fast-functions");
@@ -172,6 +216,15 @@ TEST(FastFunctions, BranchesAreReplacedWhole) {
   EXPECT_THAT(text, HasSubstr("v_exp_f32_e64 v12, |v12|"));
   EXPECT_THAT(text, Not(HasSubstr("saveexec")));
   EXPECT_THAT(text, Not(HasSubstr("v_cmp_nlt")));
+  const std::string erf = applied(erf_of_library);
+  EXPECT_THAT(erf, HasSubstr("v_rcp_f32_e32 v13, v13\n"));
+  EXPECT_THAT(erf, Not(HasSubstr("saveexec")));
+  // Another way in.
+  std::string entered = erf_of_library;
+  entered.insert(entered.find("  v_mul_f32_e32 v12, v4, v4"), "L_here:\n");
+  EXPECT_EQ(applied("s_cmp_eq_u32 s8, 0\ns_cbranch_scc1 L_here\n" + entered), "");
+  // What one side leaves for code behind both.
+  EXPECT_EQ(applied(erf_of_library + "v_mov_b32_e32 v9, v14\n"), "");
 }
 
 TEST(FastFunctions, WhatOthersReadStays) {
@@ -205,6 +258,7 @@ TEST(FastFunctions, GiveTheSameUpToRounding) {
     EXPECT_GT(check_on_floats("fast-functions", exp2_of_clang, -140, 10, o), 0U);
     EXPECT_GT(check_on_floats("fast-functions", sqrt_of_clang, 0, 1000, o), 0U);
     EXPECT_GT(check_on_floats("fast-functions", rsqrt_of_library, 0.01F, 100, o), 0U);
+    EXPECT_EQ(check_on_floats("fast-functions", erf_of_library, -16, 16, o), 1U);
     if (gpu == "gfx90a") continue; // the others have v_fmamk, which it does not
     EXPECT_GT(check_on_floats("fast-functions", exp_of_clang, -20, 20, o), 0U);
     EXPECT_GT(check_on_floats("fast-functions", exp_of_clang, -120, 5, o), 0U);

@@ -67,6 +67,18 @@ TEST(Hoisted, WhatIsTheSameInEachTurn) {
   EXPECT_EQ(check_exactly("hoisted", body), 1U);
 }
 
+TEST(Hoisted, PastABranchAroundTheLoop) {
+  const std::string inside = "v_lshlrev_b32 v12, 2, v4\nv_add_u32 v8, v8, v12\n";
+  const std::string around_it = "s_cmp_eq_u64 s[8:9], 0\ns_mov_b32 s4, 3\ns_cbranch_scc1 L_end\nL_loop:\n" +
+                                inside +
+                                "s_sub_u32 s4, s4, 1\ns_cmp_lg_u32 s4, 0\ns_cbranch_scc1 L_loop\nL_end:\n";
+  EXPECT_THAT(applied("hoisted", around_it),
+              HasSubstr("v_lshlrev_b32_e32 v12, 2, v4\ns_cbranch_scc1 L_end\n"));
+  EXPECT_EQ(check_exactly("hoisted", around_it), 1U);
+  EXPECT_EQ(applied("hoisted", "v_mov_b32 v12, 0\n" + around_it + "v_add_u32 v9, v12, v4\n"), "")
+      << "wanted where the loop is passed by";
+}
+
 TEST(Hoisted, NotWhatChanges) {
   EXPECT_EQ(applied("hoisted", loop("v_add_u32 v8, v8, v4\n")), "") << "its own result";
   EXPECT_EQ(

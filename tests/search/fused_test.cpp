@@ -92,6 +92,7 @@ TEST(FusedMultiplyAdd, ScaledDifferencesShareAProduct) {
   EXPECT_THAT(text, HasSubstr("v_fmamk_f32 v10, v6, 0x3fb8aa3b, v0\n"));
   EXPECT_THAT(text, Not(HasSubstr("v_sub")));
   EXPECT_EQ(check_on_floats("fused-multiply-add", differences, -30, 30), 1U);
+  EXPECT_EQ(check_on_floats("fused-multiply-add", differences, -30, 30, testing::on("gfx90a")), 1U);
   // Another value to take away, from the second one on.
   std::string other = differences;
   other.insert(other.find("  v_sub_f32 v13"), "  v_add_f32 v7, v7, v7\n");

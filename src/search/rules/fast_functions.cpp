@@ -58,7 +58,9 @@ constexpr size_t most_single = 12;         // proposals for one place each
 // --- the new text
 
 struct Text {
-  bool wait = false; // between a transcendental instruction and one that reads its result
+  // gfx942 and later: a wait state between a transcendental instruction and one that reads its result; and
+  // v_fmaak_f32, a fused multiply-add with a literal.
+  bool wait = false, has_fmaak = false;
   std::string lines;
   void add(const std::string& line) { lines += line + "\n"; }
   void add_slow(const std::string& line) {
@@ -67,9 +69,9 @@ struct Text {
   }
 };
 
-// Registers by name; t is scratch, and may be missing where needs_scratch says no.
+// Registers by name; scratch and spare may be missing where needs_scratch says no.
 struct Names {
-  std::string result, argument, scratch;
+  std::string result, argument, scratch, spare;
 };
 
 bool needs_scratch(Kind k) {
@@ -84,7 +86,16 @@ void write_erf(Text& text, const Names& n) {
   text.add(fmt::format("v_and_b32_e32 {}, 0x7fffffff, {}", t, n.argument));
   text.add(fmt::format("v_mov_b32_e32 {}, {}", d, float_bits(a[4])));
   text.add(fmt::format("v_fmac_f32_e32 {}, {}, {}", d, float_bits(a[5]), t));
-  for (int k = 3; k >= 0; --k) text.add(fmt::format("v_fmaak_f32 {}, {}, {}, {}", d, t, d, float_bits(a[k])));
+  std::string sum = d, next = text.has_fmaak ? d : n.spare; // they change places four times
+  for (int k = 3; k >= 0; --k) {
+    if (text.has_fmaak) {
+      text.add(fmt::format("v_fmaak_f32 {}, {}, {}, {}", d, t, d, float_bits(a[k])));
+      continue;
+    }
+    text.add(fmt::format("v_mov_b32_e32 {}, {}", next, float_bits(a[k])));
+    text.add(fmt::format("v_fmac_f32_e32 {}, {}, {}", next, t, sum));
+    std::swap(sum, next);
+  }
   text.add(fmt::format("v_fma_f32 {}, {}, {}, 1.0", d, t, d));
   for (int k = 0; k < 4; ++k) text.add(fmt::format("v_mul_f32_e32 {0}, {0}, {0}", d));
   text.add_slow(fmt::format("v_rcp_f32_e32 {0}, {0}", d));
@@ -122,8 +133,8 @@ void write_log1p(Text& text, const Names& n) {
   text.add(fmt::format("v_mul_f32_e32 {0}, {1}, {0}", n.result, float_bits(0.6931471806F)));
 }
 
-std::string text_of(const Function& f, Names n, bool wait) {
-  Text text{wait, {}};
+std::string text_of(const Function& f, Names n, bool newer) {
+  Text text{newer, newer, {}};
   if (!n.argument.starts_with('v') && f.kind != Kind::Log2 && f.kind != Kind::Sqrt) {
     // An SGPR beside a literal is a constant too many for one instruction.
     text.add(fmt::format("v_mov_b32_e32 {}, {}", n.result, n.argument));
@@ -161,7 +172,7 @@ class Finder {
  public:
   explicit Finder(const RuleContext& context)
       : context_(context), code_(context.code), known_(context.code), mode_(initial_mode(context.code)),
-        wait_(transcendental_needs_wait(context)) {}
+        newer_(transcendental_needs_wait(context)) {}
 
   std::vector<Place> run() {
     std::vector<EntryRange> stretches = stretches_of(code_);
@@ -213,20 +224,26 @@ class Finder {
     if (!at) return;
     isa::RegSet taken;
     taken.insert(d), taken.insert(s.argument);
-    Names names{reg(d), reg(s.argument), {}};
-    if (needs_scratch(f.kind)) {
-      const auto t = *at == result ? scratch_register(context_, p.rewrite, result, taken) : std::nullopt;
-      if (!t) return;
-      names.scratch = reg(*t);
-      p.writes.insert(*t);
-    }
+    Names names{reg(d), reg(s.argument), {}, {}};
+    if (needs_scratch(f.kind) && (*at != result || !name_scratch(p, names, result, taken))) return;
     if (*at != result) p.writes.insert(d);
     p.writes_in = {*at, result + 1};
     p.reads.insert(s.argument);
     p.reads_in = {s.argument_writer == ValueFlow::incoming ? flow.begin() : s.argument_writer + 1, *at + 1};
-    const std::string text = text_of(f, names, wait_);
+    const std::string text = text_of(f, names, newer_);
     p.rewrite.insert(*at, text);
     if (!text.empty() && finish(context_, p, text)) places_.push_back(std::move(p));
+  }
+
+  // Scratch for what comes in place of an entry. False: there is none.
+  bool name_scratch(Place& p, Names& names, Index entry, isa::RegSet taken) const {
+    for (std::string* const name : {&names.scratch, &names.spare}) {
+      const auto t = scratch_register(context_, p.rewrite, entry, taken);
+      if (!t) return false;
+      *name = reg(*t);
+      p.writes.insert(*t), taken.insert(*t);
+    }
+    return true;
   }
 
   // In the result's place, if the argument is still there. Else where it is overwritten, if the result's
@@ -262,7 +279,7 @@ class Finder {
   const profile::KernelCode& code_;
   KnownValues known_;
   uint32_t mode_;
-  bool wait_;
+  bool newer_; // than gfx90a
   size_t observations_ = 0;
   std::vector<Place> places_;
 };
@@ -375,15 +392,10 @@ void Finder::look_at_branches(Index begin) {
   for (Index i = begin; i <= b.end; ++i) p.rewrite.remove(i);
   isa::RegSet taken;
   taken.insert(b.argument), taken.insert(b.result);
-  Names names{reg(b.result), reg(b.argument), {}};
-  if (needs_scratch(f->kind)) {
-    const auto t = scratch_register(context_, p.rewrite, b.end, taken);
-    if (!t) return;
-    names.scratch = reg(*t);
-    p.writes.insert(*t);
-    p.writes_in = {begin, b.end + 1};
-  }
-  const std::string text = text_of(*f, names, wait_);
+  Names names{reg(b.result), reg(b.argument), {}, {}};
+  if (needs_scratch(f->kind) && !name_scratch(p, names, b.end, taken)) return;
+  p.writes_in = {begin, b.end + 1};
+  const std::string text = text_of(*f, names, newer_);
   p.rewrite.insert(begin, text);
   // The comparison, where it was for this alone.
   if (!code_.liveness().after(b.end).overlaps(mask->reg) && compare.defs.size() == 1) {

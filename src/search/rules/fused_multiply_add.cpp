@@ -89,7 +89,6 @@ class DifferenceFinder {
   explicit DifferenceFinder(const RuleContext& context) : context_(context), code_(context.code) {}
 
   std::vector<Place> run() {
-    if (code_.program().target.gfx == isa::Gfx::gfx90a) return {}; // has no v_fmamk_f32
     each_pair(context_, [&](const ValueFlow& flow, Index a, Index b, unsigned n) { look_at(flow, a, b, n); });
     std::vector<Place> places;
     if (groups_.empty()) return places;
@@ -127,21 +126,26 @@ class DifferenceFinder {
     Index first = members.front().difference, last = members.front().product;
     for (const Difference& d : members)
       first = std::min(first, d.difference), last = std::max(last, d.product);
+    // gfx90a has no v_fmamk_f32; there the factor is in a scalar register.
+    const bool literal = code_.program().target.gfx != isa::Gfx::gfx90a;
     const auto scaled = free.find(first, last);
-    if (!scaled) return std::nullopt;
+    const auto factor = literal ? std::nullopt : free.find_scalar(first, last);
+    if (!scaled || (!literal && !factor)) return std::nullopt;
     Place p{Rewrite(context_), fmt::format("{} differences from {}", members.size(), code_.id(first))};
     std::string text = fmt::format("v_mul_f32_e32 {}, {}, {}\n", reg(*scaled), float_bits(-c), reg(m));
+    if (factor) text += fmt::format("s_mov_b32 {}, {}\n", reg(*factor), float_bits(c));
     p.rewrite.insert(first, text);
     for (const Difference& d : members) {
       p.rewrite.remove(d.difference);
-      const std::string line =
-          fmt::format("v_fmamk_f32 {}, {}, {}, {}\n", isa::name(code_.instruction(d.product).defs[0]),
-                      reg(d.x), float_bits(c), reg(*scaled));
+      const std::string line = fmt::format("{} {}, {}, {}, {}\n", literal ? "v_fmamk_f32" : "v_fma_f32",
+                                           isa::name(code_.instruction(d.product).defs[0]), reg(d.x),
+                                           literal ? float_bits(c) : reg(*factor), reg(*scaled));
       p.rewrite.put(d.product, line);
       text += line;
       p.reads.insert(d.x);
     }
     p.reads.insert(*scaled), p.writes.insert(*scaled);
+    if (factor) p.reads.insert(*factor), p.writes.insert(*factor);
     p.writes_in = p.reads_in = {first, last + 1};
     if (!finish(context_, p, text)) return std::nullopt;
     return p;

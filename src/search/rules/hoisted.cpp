@@ -76,25 +76,26 @@ class LoopHoister {
   }
 
  private:
-  // The last entry of the only block from outside that goes to the header, if it goes nowhere else.
-  std::optional<Index> entry() const {
+  // The last entry of the only block from outside that goes to the header.
+  std::optional<Index> entry() {
     std::optional<uint32_t> outside;
     for (const uint32_t p : cfg_.blocks()[header_].predecessors)
       if (!cfg_.in_loop(p, loop_)) {
         if (outside) return std::nullopt;
         outside = p;
       }
-    if (!outside || cfg_.blocks()[*outside].successors.size() != 1) return std::nullopt;
+    if (!outside) return std::nullopt;
+    for (const uint32_t s : cfg_.blocks()[*outside].successors)
+      if (s != header_) live_around_ |= code_.liveness().before(cfg_.blocks()[s].begin);
     const Index last = cfg_.blocks()[*outside].end - 1;
     const Instruction& instruction = code_.instruction(last);
     const bool goes_on =
         !instruction.ends_block() && code_.program().entries[last].reference == program::no_index;
-    const bool jumps = instruction.branch && !instruction.conditional;
-    return goes_on || jumps ? std::optional(last) : std::nullopt;
+    return goes_on || instruction.branch ? std::optional(last) : std::nullopt;
   }
 
-  // In front of the jump to the header. Where there is none, behind the last entry: in front of the header
-  // would be in the loop.
+  // In front of the branch to the header or past it. Where there is none, behind the last entry: in front of
+  // the header would be in the loop.
   void put_in_front(Rewrite& rewrite, Index last, const std::string& text) const {
     if (code_.instruction(last).branch)
       rewrite.insert(last, text);
@@ -124,7 +125,7 @@ class LoopHoister {
     for (const isa::RegRange& r : instruction.uses)
       for (RegUnit u = r.first; u < r.first + r.count; ++u)
         if (writes_[u] != 0 || in_flight_.contains(u)) return false;
-    if (in_flight_.overlaps(d)) return false;
+    if (in_flight_.overlaps(d) || live_around_.overlaps(d)) return false;
     const Index first = cfg_.blocks()[header_].begin;
     return !code_.liveness().before(first).contains(d.first) && (always_run(block) || !live_behind(d.first));
   }
@@ -150,6 +151,7 @@ class LoopHoister {
   uint32_t header_, loop_;
   std::array<unsigned, isa::unit::count> writes_{};
   isa::RegSet in_flight_;
+  isa::RegSet live_around_; // where control goes that does not enter the loop
   bool calls_ = false;
 };
 
