@@ -51,6 +51,12 @@ TEST(PackedArithmetic, NotWhereSomethingIsInTheWay) {
   EXPECT_EQ(applied("v_mul_f32_e64 v8, |v4|, v6\nv_mul_f32 v9, v5, v7\n"), "");
   EXPECT_EQ(applied("v_mul_f32 v8, v4, v6\nv_mul_f32_e64 v9, v5, v7 clamp\n"), "");
   EXPECT_EQ(applied("v_mul_f32 v8, v4, v6\nv_add_f32 v9, v5, v7\n"), "");
+  const std::string same_half = "v_mul_f32 v8, v4, v6\nv_mul_f32 v9, v5, v6\n";
+  EXPECT_NE(applied(same_half), "");
+  EXPECT_EQ(
+      applied("global_load_dword v7, v1, s[8:9]\n" + same_half + "s_waitcnt vmcnt(0)\nv_mov_b32 v10, v7\n"),
+      "")
+      << "v7 is on its way, and would be read with v6";
 }
 
 TEST(PackedArithmetic, RandomCodeDoesTheSame) {

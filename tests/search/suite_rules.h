@@ -27,17 +27,13 @@ class SuiteKernel {
 
   static Result<std::unique_ptr<SuiteKernel>> open(const std::string& name, const Options& options) {
     auto k = std::unique_ptr<SuiteKernel>(new SuiteKernel(options));
-    ASMEVO_TRY(k->bytes_, read_file(std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + name + "." +
-                                    options.target + ".co"));
+    ASMEVO_TRY(k->bytes_, read_file(path(name, options.target)));
     ASMEVO_TRY(k->k0_, oracle::Subject::open(k->bytes_));
     const std::string launch = std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + name + ".toml";
     ASMEVO_TRY(k->spec_, oracle::LaunchSpec::read(launch));
     ASMEVO_TRY(const auto model, timing::MachineModel::for_target(options.model, k->k0_->object().target()));
     k->machine_ = model.nominal();
-    if (options.profile) {
-      ASMEVO_TRY(k->traces_, k->trace(k->k0_));
-      k->time_ = oracle::launch_time(k->traces_, k->machine_);
-    }
+    ASMEVO_CHECK(k->go_on_from(k->k0_));
     oracle::CaseSetOptions cases;
     cases.as_given = options.as_given, cases.one_in = options.one_in, cases.shape = options.verify_shape;
     cases.seeds = 1;
@@ -46,11 +42,23 @@ class SuiteKernel {
     return k;
   }
 
+  static std::string path(const std::string& name, const std::string& target) {
+    return std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + name + "." + target + ".co";
+  }
+  /// From here on, what rules see and change is this object. It is still compared with K0.
+  Status go_on_from(std::shared_ptr<const oracle::Subject> object) {
+    current_ = std::move(object);
+    if (!options_.profile) return {};
+    ASMEVO_TRY(traces_, trace(current_));
+    time_ = oracle::launch_time(traces_, machine_);
+    return {};
+  }
+
   double seconds() const { return time_.seconds; }
   /// Of the object, those that are launched first where that is known.
   std::vector<std::string> kernels() const {
     std::vector<std::string> list;
-    for (const program::Function& f : k0_->program().functions)
+    for (const program::Function& f : current_->program().functions)
       if (f.kernel && (traces_.launches.empty() || std::ranges::any_of(traces_.launches, [&](const auto& l) {
                          return l.kernel == f.name;
                        })))
@@ -61,10 +69,11 @@ class SuiteKernel {
   /// Calls f(context); for rules.
   template <class F>
   void with_context(const std::string& kernel, F f) {
-    const auto code = profile::KernelCode::open(k0_->original(), kernel);
+    const auto code = profile::KernelCode::open(current_->original(), kernel);
     ASSERT_TRUE(code) << code.error().message;
     const size_t size = (*code)->function().end - (*code)->function().begin;
-    RuleContext context{**code, k0_->codec(), machine_, std::vector<double>(size), std::vector<double>(size)};
+    RuleContext context{**code, current_->codec(), machine_, std::vector<double>(size),
+                        std::vector<double>(size)};
     if (!traces_.launches.empty()) {
       const auto profile = profile::modelled_profile(traces_, time_, kernel, "x");
       const double total = profile.total();
@@ -83,7 +92,8 @@ class SuiteKernel {
                       std::shared_ptr<const oracle::Subject>* built) {
     program::Edit edit;
     edit.kernel = kernel, edit.changes = p.changes, edit.resources = p.resources;
-    const auto made = rebuild::apply_edit(k0_->original(), k0_->program(), edit, 1, k0_->codec());
+    const auto made =
+        rebuild::apply_edit(current_->original(), current_->program(), edit, 1, current_->codec());
     if (!made) return "build: " + made.error().message;
     const auto candidate = oracle::Subject::open(made->object);
     if (!candidate) return "open: " + candidate.error().message;
@@ -116,7 +126,7 @@ class SuiteKernel {
 
   Options options_;
   Bytes bytes_;
-  std::shared_ptr<const oracle::Subject> k0_;
+  std::shared_ptr<const oracle::Subject> k0_, current_;
   oracle::LaunchSpec spec_;
   timing::Machine machine_;
   oracle::LaunchTraces traces_;

@@ -56,7 +56,7 @@ TEST(SuiteRules, WhatIsProposedVerifies) {
 }
 
 // Every proposal of every rule for every kernel: `ASMEVO_FULL=1`. ASMEVO_RULES and ASMEVO_KERNELS, lists of
-// names with blanks between them, choose some.
+// names with blanks between them, choose some; ASMEVO_TARGET another GPU than gfx942.
 bool chosen(const char* variable, std::string_view name) {
   const char* const list = std::getenv(variable);
   if (list == nullptr) return true;
@@ -66,33 +66,76 @@ bool chosen(const char* variable, std::string_view name) {
   return false;
 }
 
-TEST(SuiteRules, EveryProposalOfEveryRule) {
-  if (!test::full_run()) GTEST_SKIP() << "only with ASMEVO_FULL=1";
+// Calls f(name, kernel) for the chosen kernels that are built.
+template <class F>
+void each_kernel(F f) {
   std::vector<std::string> names;
   for (const auto& file :
        std::filesystem::directory_iterator(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite"))
     if (file.path().extension() == ".toml") names.push_back(file.path().stem());
   std::ranges::sort(names);
+  const char* const target = std::getenv("ASMEVO_TARGET");
+  SuiteKernel::Options options;
+  options.as_given = false, options.one_in = 8, options.verify_shape = "";
+  if (target != nullptr) options.target = target, options.model = "";
   for (const std::string& name : names) {
-    if (!chosen("ASMEVO_KERNELS", name)) continue;
-    auto k = SuiteKernel::open(name, {.as_given = false, .one_in = 8, .verify_shape = ""});
-    if (!k) {
-      fmt::print("{}: {}\n", name, k.error().message);
+    if (!chosen("ASMEVO_KERNELS", name) || !std::filesystem::exists(SuiteKernel::path(name, options.target)))
       continue;
-    }
-    for (const std::string& kernel : (*k)->kernels())
-      (*k)->with_context(kernel, [&](const RuleContext& context) {
+    auto k = SuiteKernel::open(name, options);
+    ASSERT_TRUE(k) << name << ": " << k.error().message;
+    f(name, **k);
+    std::fflush(stdout);
+  }
+}
+
+TEST(SuiteRules, EveryProposalOfEveryRule) {
+  if (!test::full_run()) GTEST_SKIP() << "only with ASMEVO_FULL=1";
+  each_kernel([](const std::string& name, SuiteKernel& k) {
+    for (const std::string& kernel : k.kernels())
+      k.with_context(kernel, [&](const RuleContext& context) {
         for (const Rule& rule : all_rules()) {
           if (!chosen("ASMEVO_RULES", rule.name)) continue;
-          const Tried t = try_all(**k, kernel, context, rule, true, 40);
+          const Tried t = try_all(k, kernel, context, rule, true, 40);
           if (t.proposals > 0)
             fmt::print("{:40} {:30} {:20} {:3} proposals {:3} accepted {:.4f}\n", name, kernel, rule.name,
                        t.proposals, t.accepted, t.best);
-          std::fflush(stdout);
           EXPECT_EQ(t.bad, 0U) << name << " " << kernel << " " << rule.name;
         }
       });
-  }
+  });
+}
+
+// The first proposal of each rule, one upon the other, as long as that is no slower: what they come to
+// together.
+std::string apply_in_turn(SuiteKernel& k, const std::string& name) {
+  std::string used;
+  for (const std::string& kernel : k.kernels())
+    for (int round = 0; round < 2; ++round)
+      for (const Rule& rule : all_rules()) {
+        std::vector<Proposal> proposals;
+        std::shared_ptr<const oracle::Subject> built;
+        std::string wrong = "nothing";
+        k.with_context(kernel, [&](const RuleContext& context) {
+          proposals = rule.propose(context);
+          if (!proposals.empty()) wrong = k.try_out(kernel, proposals[0], &built);
+        });
+        if (proposals.empty()) continue;
+        EXPECT_EQ(wrong, "") << name << " " << kernel << " " << rule.name;
+        const auto seconds = wrong.empty() ? k.seconds_of(built) : Result<double>(k.seconds());
+        if (!wrong.empty() || !seconds || *seconds > k.seconds()) continue;
+        EXPECT_TRUE(k.go_on_from(built));
+        used += " " + std::string(rule.name);
+      }
+  return used;
+}
+
+TEST(SuiteRules, OneUponTheOther) {
+  if (!test::full_run()) GTEST_SKIP() << "only with ASMEVO_FULL=1";
+  each_kernel([](const std::string& name, SuiteKernel& k) {
+    const double before = k.seconds();
+    const std::string used = apply_in_turn(k, name);
+    if (!used.empty()) fmt::print("{:40} {:.4f}{}\n", name, before / k.seconds(), used);
+  });
 }
 
 } // namespace

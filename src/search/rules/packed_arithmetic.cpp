@@ -216,7 +216,8 @@ class Packer {
       for (auto b = std::next(a); b != singles.end() && b->first - a->first <= most_between; ++b) {
         if (taken.contains(b->first)) continue;
         auto pair = as_pair(a->second, b->second);
-        if (!pair || !encodes(*pair) || !may_move(flow, a->first, b->first)) continue;
+        if (!pair || !encodes(*pair) || !may_move(flow, a->first, b->first) || reads_early(*pair, b->first))
+          continue;
         pair->first = a->first, pair->second = b->first;
         pairs.push_back(*pair);
         taken.insert(a->first), taken.insert(b->first);
@@ -237,6 +238,19 @@ class Packer {
       for (RegUnit u = r.first; u < r.first + r.count; ++u)
         if (flow.next_writer(u, a + 1, b) != program::no_index) return false;
     return true;
+  }
+
+  // Where both take the same half of a pair, the other half is read along with it. A load that is to write
+  // that one may not have been waited for.
+  bool reads_early(const Pair& p, Index at) const {
+    isa::RegSet along;
+    for (size_t n = 0; n < p.low.sources.size(); ++n) {
+      const Half &low = p.low.sources[n], &high = p.high.sources[n];
+      if (!low.constant && low.unit == high.unit) along.insert(static_cast<RegUnit>(low.unit ^ 1));
+    }
+    if (along.empty()) return false;
+    along &= free_.in_flight(at);
+    return !along.empty();
   }
 
   // A scalar register for each constant, free from where it is first needed to where it is last; pairs for

@@ -318,23 +318,33 @@ std::optional<isa::RegUnit> scratch_register(const RuleContext& context, const R
 FreeRegisters::FreeRegisters(const profile::KernelCode& code)
     : code_(code), waves_(program::WaveStates::compute(code.program(), code.function(), code.cfg())) {}
 
-isa::RegSet FreeRegisters::busy(Index first, Index last) const {
+isa::RegSet FreeRegisters::in_flight(Index i) const {
+  isa::RegSet set;
+  const program::WaveState wave = waves_.before(i);
+  for (const auto& pending : wave.pending) set |= pending.registers;
+  return set;
+}
+
+// What is written, or still to be written by loads that nobody may wait for.
+isa::RegSet FreeRegisters::changing(Index first, Index last) const {
+  isa::RegSet set = in_flight(first);
+  for (Index i = first; i <= last; ++i)
+    for (const isa::RegRange& d : code_.instruction(i).defs) set.insert(d);
+  return set;
+}
+
+isa::RegSet FreeRegisters::live(Index first, Index last) const {
   const uint32_t block = code_.cfg().block_of(first);
   const Index begin = code_.cfg().blocks()[block].begin;
-  const std::vector<isa::RegSet> live = code_.liveness().before_each(block);
-  isa::RegSet set = live[last + 1 - begin];
-  const program::WaveState wave = waves_.before(first);
-  for (const auto& pending : wave.pending) set |= pending.registers; // loads that nobody waits for
-  for (Index i = first; i <= last; ++i) {
-    set |= live[i - begin];
-    for (const isa::RegRange& d : code_.instruction(i).defs) set.insert(d);
-  }
+  const std::vector<isa::RegSet> before = code_.liveness().before_each(block);
+  isa::RegSet set;
+  for (Index i = first; i <= last + 1; ++i) set |= before[i - begin];
   return set;
 }
 
 std::optional<isa::RegUnit> FreeRegisters::find(Index first, Index last, unsigned count,
                                                 const isa::RegSet& taken) const {
-  const isa::RegSet in_use = busy(first, last) | taken;
+  const isa::RegSet in_use = live(first, last) | changing(first, last) | taken;
   const unsigned end = std::min(code_.resources().arch_vgprs, 256U);
   for (isa::RegUnit u = 0; u + count <= end; u += count)
     if (!in_use.overlaps({u, static_cast<uint16_t>(count)})) return u;
@@ -343,11 +353,13 @@ std::optional<isa::RegUnit> FreeRegisters::find(Index first, Index last, unsigne
 
 std::optional<isa::RegUnit> FreeRegisters::find_scalar(Index first, Index last,
                                                        const isa::RegSet& taken) const {
-  const isa::RegSet in_use = busy(first, last) | taken;
+  const isa::RegSet changes = changing(first, last), in_use = live(first, last) | changes | taken;
   constexpr unsigned others = 6; // VCC and the like are counted with the SGPRs
   const unsigned end = std::min(std::max(code_.resources().sgprs, others) - others, 102U);
-  for (isa::RegUnit n = 0; n < end; n += 2)
-    if (!in_use.contains(isa::unit::scalar0 + n)) return isa::unit::scalar0 + n;
+  for (unsigned n = 0; n + 1 < end; n += 2) {
+    const auto u = static_cast<isa::RegUnit>(isa::unit::scalar0 + n);
+    if (!in_use.contains(u) && !changes.contains(static_cast<isa::RegUnit>(u + 1))) return u;
+  }
   return std::nullopt;
 }
 

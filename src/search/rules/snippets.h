@@ -98,12 +98,15 @@ class FreeRegisters {
   /// another, both included, or behind them without writing them first. None of `taken`.
   std::optional<isa::RegUnit> find(program::Index first, program::Index last, unsigned count = 1,
                                    const isa::RegSet& taken = {}) const;
-  /// An SGPR in the same way, with an even number.
+  /// An SGPR in the same way, with an even number, and the next one, which may be in use, does not change.
   std::optional<isa::RegUnit> find_scalar(program::Index first, program::Index last,
                                           const isa::RegSet& taken = {}) const;
+  /// Registers that loads may not have written yet before an entry.
+  isa::RegSet in_flight(program::Index) const;
 
  private:
-  isa::RegSet busy(program::Index first, program::Index last) const;
+  isa::RegSet changing(program::Index first, program::Index last) const;
+  isa::RegSet live(program::Index first, program::Index last) const;
   const profile::KernelCode& code_;
   program::WaveStates waves_;
 };
