@@ -126,7 +126,7 @@ isa::RegSet registers_of(const Division& d) {
 
 void add_place(std::vector<Place>& places, const RuleContext& context, const Division& d, Rewrite rewrite,
                const isa::RegSet& scratch, const std::string& text) {
-  rewrite.insert(d.fixup, text);
+  rewrite.put(d.fixup, text);
   Place p{std::move(rewrite), "a / b at " + context.code.id(d.fixup)};
   p.writes = scratch;
   p.writes_in = {d.fixup, d.fixup + 1};

@@ -231,7 +231,10 @@ class Finder {
     p.reads.insert(s.argument);
     p.reads_in = {s.argument_writer == ValueFlow::incoming ? flow.begin() : s.argument_writer + 1, *at + 1};
     const std::string text = text_of(f, names, newer_);
-    p.rewrite.insert(*at, text);
+    if (*at == result)
+      p.rewrite.put(result, text);
+    else
+      p.rewrite.insert(*at, text);
     if (!text.empty() && finish(context_, p, text)) places_.push_back(std::move(p));
   }
 
@@ -396,7 +399,7 @@ void Finder::look_at_branches(Index begin) {
   if (needs_scratch(f->kind) && !name_scratch(p, names, b.end, taken)) return;
   p.writes_in = {begin, b.end + 1};
   const std::string text = text_of(*f, names, newer_);
-  p.rewrite.insert(begin, text);
+  p.rewrite.put(begin, text);
   // The comparison, where it was for this alone.
   if (!code_.liveness().after(b.end).overlaps(mask->reg) && compare.defs.size() == 1) {
     bool read = false;

@@ -25,15 +25,28 @@ std::string float_bits(float f) {
   return fmt::format("0x{:x}", std::bit_cast<uint32_t>(f));
 }
 
-void Rewrite::insert(Index before, std::string_view lines) {
-  std::string& text = inserted_[before];
+namespace {
+
+void append(std::string& text, std::string_view lines) {
   text += lines;
   if (!text.empty() && text.back() != '\n') text += '\n';
+}
+
+} // namespace
+
+void Rewrite::insert(Index before, std::string_view lines) {
+  append(inserted_[before], lines);
+}
+
+void Rewrite::put(Index i, std::string_view lines) {
+  append(put_[i], lines);
+  remove(i);
 }
 
 void Rewrite::add(const Rewrite& other) {
   removed_.insert(other.removed_.begin(), other.removed_.end());
   for (const auto& [at, text] : other.inserted_) insert(at, text);
+  for (const auto& [at, text] : other.put_) put(at, text);
 }
 
 std::vector<Change> Rewrite::changes() const {
@@ -52,6 +65,7 @@ std::vector<Change> Rewrite::changes() const {
     for (; at != removed_.end() && *at <= last + 1 && (*at == first || !labelled.contains(*at)); ++at) {
       last = *at;
       if (inserted != inserted_.end() && inserted->first == last) text += (inserted++)->second;
+      if (const auto there = put_.find(last); there != put_.end()) text += there->second;
     }
     list.push_back(replace(*context_, first, last, text));
   }

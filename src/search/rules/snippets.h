@@ -12,7 +12,7 @@
 
 namespace asmevo::search {
 
-/// "v3", "s[4:5]", "1.0", "0x3f800001"; without modifiers.
+/// "v3", "s[4:5]", "-4", "0x3f800000" (which the assembler takes for 1.0); without modifiers.
 std::string operand_text(const isa::Operand&);
 /// "v3" of a register.
 inline std::string reg(isa::RegUnit u) {
@@ -27,12 +27,10 @@ class Rewrite {
  public:
   explicit Rewrite(const RuleContext& context) : context_(&context) {}
   void remove(program::Index i) { removed_.insert(i); }
+  /// In front of an entry, and of what others put in its place.
   void insert(program::Index before, std::string_view lines);
-  /// remove + insert
-  void put(program::Index i, std::string_view lines) {
-    insert(i, lines);
-    remove(i);
-  }
+  /// In an entry's place.
+  void put(program::Index i, std::string_view lines);
   /// Entries that others were put in place of or in front of.
   bool touches(program::Index i) const { return removed_.contains(i) || inserted_.contains(i); }
   bool removes(program::Index i) const { return removed_.contains(i); }
@@ -45,7 +43,7 @@ class Rewrite {
  private:
   const RuleContext* context_;
   std::set<program::Index> removed_;
-  std::map<program::Index, std::string> inserted_;
+  std::map<program::Index, std::string> inserted_, put_;
 };
 
 /// Adds the s_nop that the changes made necessary, where instructions that stood between two others are gone
