@@ -13,14 +13,15 @@ using testing::SuiteKernel;
 
 struct Tried {
   size_t proposals = 0, accepted = 0, bad = 0;
-  double best = 1; // speedup
+  double best = 1;     // speedup
+  std::string largest; // what the first one says: all places together
 };
 
 Tried try_all(SuiteKernel& k, const std::string& kernel, const RuleContext& context, const Rule& rule,
               bool timed, size_t most) {
   Tried t;
   for (const Proposal& p : rule.propose(context)) {
-    ++t.proposals;
+    if (t.proposals++ == 0) t.largest = p.rationale;
     if (t.proposals > most) continue;
     std::shared_ptr<const oracle::Subject> built;
     const std::string wrong = k.try_out(kernel, p, &built);
@@ -97,8 +98,8 @@ TEST(SuiteRules, EveryProposalOfEveryRule) {
           if (!chosen("ASMEVO_RULES", rule.name)) continue;
           const Tried t = try_all(k, kernel, context, rule, true, 40);
           if (t.proposals > 0)
-            fmt::print("{:40} {:30} {:20} {:3} proposals {:3} accepted {:.4f}\n", name, kernel, rule.name,
-                       t.proposals, t.accepted, t.best);
+            fmt::print("{:40} {:30} {:20} {:3} proposals {:3} accepted {:.4f} {}\n", name, kernel, rule.name,
+                       t.proposals, t.accepted, t.best, t.largest);
           EXPECT_EQ(t.bad, 0U) << name << " " << kernel << " " << rule.name;
         }
       });
