@@ -8,7 +8,28 @@ namespace asmevo::search {
 
 namespace {
 
-constexpr std::array<Rule, 0> rules = {};
+constexpr std::string_view simplification = "instruction simplification";
+constexpr std::string_view dependences = "dependency reduction";
+
+constexpr std::array rules = {
+    Rule{"fast-division", simplification, "divide with v_rcp alone", propose_fast_division},
+    Rule{"fast-functions", simplification,
+         "expf, logf, sqrtf, erff, ... with the hardware's own instructions", propose_fast_functions},
+    Rule{"known-results", dependences, "no copies, constants in registers and operations that change nothing",
+         propose_known_results},
+    Rule{"repeated-work", dependences, "nothing computed twice or for nobody", propose_repeated_work},
+    Rule{"fused-integers", simplification, "shift and add, and the like, in one; shifts in place of products",
+         propose_fused_integers},
+    Rule{"fused-multiply-add", simplification, "multiply and add in one; scaled differences, too",
+         propose_fused_multiply_add},
+    Rule{"packed-arithmetic", simplification, "two operations on floats in one packed instruction",
+         propose_packed_arithmetic},
+    Rule{"scalar-base", simplification, "global addresses of scalar base and 32-bit offset",
+         propose_scalar_base},
+    Rule{"folded-offsets", simplification, "constants in the offsets of LDS accesses",
+         propose_folded_offsets},
+    Rule{"hoisted", dependences, "what is the same in each turn of a loop in front of it", propose_hoisted},
+};
 
 } // namespace
 
