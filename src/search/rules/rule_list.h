@@ -5,6 +5,6 @@
 
 namespace asmevo::search {
 
-// std::vector<Proposal> propose_waits(const RuleContext&); // waits.cpp
+std::vector<Proposal> propose_waits(const RuleContext&); // waits.cpp
 
 } // namespace asmevo::search

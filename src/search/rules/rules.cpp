@@ -8,7 +8,10 @@ namespace asmevo::search {
 
 namespace {
 
-constexpr std::array<Rule, 0> rules = {};
+constexpr std::array rules = {
+    Rule{"waits", "latency hiding", "waits for no more than is needed, no earlier than it is needed",
+         propose_waits},
+};
 
 } // namespace
 
