@@ -30,6 +30,10 @@ constexpr uint64_t completed(FlightClass c, unsigned n) {
   return n == 0 ? ~uint64_t{0} : 0;
 }
 
+} // namespace
+
+// --- WaitFacts, WaitNeed
+
 bool is_coherent(const Instruction& i) {
   const isa::MemoryAccess& m = i.memory;
   if (m.kind == MemoryKind::None) return false;
@@ -37,10 +41,6 @@ bool is_coherent(const Instruction& i) {
   const bool lds = m.kind == MemoryKind::Lds;
   return cache_control || m.atomic || (!lds && (i.mods.sc0 || i.mods.sc1));
 }
-
-} // namespace
-
-// --- WaitFacts, WaitNeed
 
 std::optional<WaitFacts> WaitFacts::of(const Program& program, const Function& function, const Cfg& cfg) {
   if (cfg.unknown_edges()) return std::nullopt;
@@ -198,7 +198,21 @@ class Planner {
         wave_(facts) {}
 
   WaitPlan run() {
-    if (entry_.empty()) return {};
+    solve();
+    planning_ = true;
+    for (const uint32_t b : cfg_.order())
+      if (!entry_.empty() && entry_[b].known()) walk(b);
+    return std::move(plan_);
+  }
+
+  std::vector<WaitPlacer> entries() {
+    solve();
+    return std::move(entry_);
+  }
+
+ private:
+  void solve() {
+    if (entry_.empty()) return;
     std::vector<char> grown(entry_.size());
     entry_[0].set_known();
     grown[0] = 1;
@@ -211,13 +225,8 @@ class Planner {
           if (entry_[next].merge(wave_)) grown[next] = again = true;
       }
     }
-    planning_ = true;
-    for (const uint32_t b : cfg_.order())
-      if (entry_[b].known()) walk(b);
-    return std::move(plan_);
   }
 
- private:
   void walk(uint32_t b) {
     wave_ = entry_[b];
     const Block& block = cfg_.blocks()[b];
@@ -269,6 +278,11 @@ class Planner {
 WaitPlan place_waits(const Program& program, const Cfg& cfg, const WaitFacts& facts,
                      const std::function<bool(Index)>& freed) {
   return Planner(program, cfg, facts, freed).run();
+}
+
+std::vector<WaitPlacer> in_flight_at_blocks(const Program& program, const Cfg& cfg, const WaitFacts& facts) {
+  const std::function<bool(Index)> none = [](Index) { return false; };
+  return Planner(program, cfg, facts, none).entries();
 }
 
 bool can_be_freed(const Program& program, const Cfg& cfg, Index wait) {

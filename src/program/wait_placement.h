@@ -37,6 +37,9 @@ struct WaitFacts {
   static std::optional<WaitFacts> of(const Program&, const Function&, const Cfg&);
 };
 
+/// An atomic, an access that goes past caches, or cache control: other waves may be told something by it.
+bool is_coherent(const isa::Instruction&);
+
 /// Both counters. expcnt is left alone.
 using WaitNeed = isa::WaitcntFields;
 constexpr bool waits_for_nothing(const WaitNeed& n) {
@@ -93,6 +96,10 @@ struct WaitPlan {
 
 /// `freed`: the waits that are taken away. Code that is not reached keeps its waits.
 WaitPlan place_waits(const Program&, const Cfg&, const WaitFacts&, const std::function<bool(Index)>& freed);
+
+/// What a wave has in flight at the start of each block, all waits being where they are. Unknown of blocks
+/// that are not reached.
+std::vector<WaitPlacer> in_flight_at_blocks(const Program&, const Cfg&, const WaitFacts&);
 
 /// Is the wait in code that place_waits looks at?
 bool can_be_freed(const Program&, const Cfg&, Index wait);

@@ -1,5 +1,4 @@
-#include "base/random.h"
-#include "rewritten.h"
+#include "random_code.h"
 
 #include <gmock/gmock.h>
 
@@ -10,12 +9,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::RuleBench;
-
-const emulator::KernelOptions with_lds = [] {
-  emulator::KernelOptions o;
-  o.lds_bytes = 4096;
-  return o;
-}();
+using testing::with_address;
+using testing::with_lds;
 
 // The kernel's text with every wait placed anew; "" where nothing changes.
 std::string rewritten(std::string_view body, const emulator::KernelOptions& o = {}) {
@@ -25,13 +20,6 @@ std::string rewritten(std::string_view body, const emulator::KernelOptions& o = 
   const Bytes object = bench.with(proposals.front());
   EXPECT_EQ(bench.findings(object), "");
   return RuleBench::text(object);
-}
-
-constexpr std::string_view address = "s_load_dwordx2 s[2:3], s[0:1], 0x0\nv_lshlrev_b32_e32 v0, 2, v0\n"
-                                     "s_waitcnt lgkmcnt(0)\ns_mov_b32 s5, s2\n";
-
-std::string with_address(std::string_view body) {
-  return std::string(address) + std::string(body);
 }
 
 TEST(Waits, NoMoreThanTheFirstUseNeeds) {
@@ -148,54 +136,8 @@ TEST(Waits, CodeThatIndexesRegistersIsLeftAlone) {
 
 // --- random code
 
-// Loads, LDS, arithmetic and waits in any order; waits that are needed are there, and others.
-std::string random_body(RandomStream& random) {
-  std::string body = std::string(address) + "v_mov_b32_e32 v20, v0\n";
-  for (unsigned n = 1; n < 10; ++n) body += fmt::format("v_mov_b32_e32 v{}, {}\n", n, n);
-  const auto any = [&] { return 1 + random.below(9); };
-  for (unsigned n = 0; n < 40; ++n) {
-    switch (random.below(7)) {
-    case 0:
-    case 1:
-      body += fmt::format("global_load_dword v{}, v20, s[2:3] offset:{}\n", any(), 256 * random.below(8));
-      break;
-    case 2: body += fmt::format("ds_write_b32 v20, v{}\ns_waitcnt lgkmcnt(0)\n", any()); break;
-    case 3: body += fmt::format("ds_read_b32 v{}, v20\n", any()); break;
-    case 4: body += "s_waitcnt vmcnt(0)\n"; break;
-    default: break;
-    }
-    if (random.below(3) == 0)
-      body +=
-          fmt::format("s_waitcnt vmcnt(0) lgkmcnt(0)\nv_add_u32_e32 v{}, v{}, v{}\n", any(), any(), any());
-    else
-      body += "v_add_u32_e32 v21, v20, v20\n";
-  }
-  body += "s_waitcnt vmcnt(0) lgkmcnt(0)\n";
-  for (unsigned n = 1; n < 10; ++n)
-    body += fmt::format("global_store_dword v20, v{}, s[2:3] offset:{}\n", n, 256 * (n + 6));
-  return body + "s_endpgm\n";
-}
-
-// A write to a register whose load is in flight would be a mistake of the sample: all reads and writes are
-// behind complete waits, or in order.
 TEST(Waits, RandomCodeLeavesTheSame) {
-  RandomStream random(1);
-  std::vector<uint32_t> start(2048);
-  for (uint32_t& w : start) w = static_cast<uint32_t>(random.next());
-  unsigned changed = 0;
-  for (unsigned n = 0; n < 12; ++n) {
-    const std::string body = random_body(random);
-    const RuleBench bench(body, with_lds);
-    const Bytes k0 = emulator::assemble_kernel(body, with_lds);
-    const auto proposals = bench.proposals(propose_waits);
-    for (size_t p = 0; p < std::min<size_t>(proposals.size(), 6); ++p) {
-      const Bytes object = bench.with(proposals[p]);
-      EXPECT_EQ(bench.findings(object), "") << RuleBench::text(object);
-      EXPECT_EQ(testing::run(object, 4352, start), testing::run(k0, 4352, start)) << RuleBench::text(object);
-      ++changed;
-    }
-  }
-  EXPECT_GT(changed, 12U);
+  EXPECT_GT(testing::check_random_code(propose_waits, 12), 12U);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 
 namespace asmevo::search {
 
-std::vector<Proposal> propose_waits(const RuleContext&); // waits.cpp
+std::vector<Proposal> propose_waits(const RuleContext&);     // waits.cpp
+std::vector<Proposal> propose_schedules(const RuleContext&); // schedule.cpp
 
 } // namespace asmevo::search

@@ -11,6 +11,8 @@ namespace {
 constexpr std::array rules = {
     Rule{"waits", "latency hiding", "waits for no more than is needed, no earlier than it is needed",
          propose_waits},
+    Rule{"schedule", "latency hiding",
+         "an order of a block's instructions that hides more of what they wait for", propose_schedules},
 };
 
 } // namespace
