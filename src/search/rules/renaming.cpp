@@ -88,7 +88,7 @@ std::optional<RegRange> vector_result(const Instruction& i) {
 }
 
 Renaming::Renaming(const RuleContext& context, StraightCode& code, const Stretch& s)
-    : code_(code), live_after_(context.code.liveness().after(s.end - 1)),
+    : code_(&code), live_after_(context.code.liveness().after(s.end - 1)),
       limit_(registers_for_free(context.code.resources())), all_lanes_(exec_is_as_launched(context.code, s)) {
   taken_ = context.code.liveness().before(s.begin) | live_after_;
   for (const Step& step : s.steps) {
@@ -109,8 +109,6 @@ std::optional<RegRange> Renaming::free(const RegRange& like) const {
   return std::nullopt;
 }
 
-// Steps that read the value; none where it lives on behind the stretch, or is read in a way that a new name
-// does not follow.
 std::optional<std::vector<size_t>> Renaming::uses_of(const std::vector<Step>& steps, size_t n,
                                                      const RegRange& value) const {
   std::vector<size_t> uses;
@@ -152,7 +150,7 @@ bool Renaming::rename(std::vector<Step>& steps, size_t n, std::optional<RegRange
   const auto change = [&](size_t m, Part part) {
     Step step = steps[m];
     step.text = with_registers(step.text, part, result_is_first(*step.instruction), *value, *to);
-    step.instruction = code_.instruction(step.text);
+    step.instruction = code_->instruction(step.text);
     changed.emplace_back(m, step);
     return step.instruction != nullptr;
   };
@@ -160,7 +158,7 @@ bool Renaming::rename(std::vector<Step>& steps, size_t n, std::optional<RegRange
   for (const size_t m : *uses)
     if (!change(m, Part::Sources)) return false;
   for (auto& [m, step] : changed) steps[m] = std::move(step);
-  take(*to);
+  taken_.insert(*to);
   return true;
 }
 

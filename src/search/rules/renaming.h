@@ -24,12 +24,13 @@ class Renaming {
   /// As many vector registers in a row as `like` has that hold nothing in the whole stretch; of several, the
   /// first is even or odd as that of `like` is, since pairs start at even ones.
   std::optional<isa::RegRange> free(const isa::RegRange& like) const;
-  void take(const isa::RegRange& r) { taken_.insert(r); }
-
- private:
+  /// Steps that read the value which step n makes in these registers; none where it lives on behind the
+  /// stretch, or is read in a way that another name does not follow.
   std::optional<std::vector<size_t>> uses_of(const std::vector<Step>& steps, size_t n,
                                              const isa::RegRange& value) const;
-  StraightCode& code_;
+
+ private:
+  StraightCode* code_;
   isa::RegSet taken_, live_after_;
   unsigned limit_ = 0;     // registers that a wave has without there being fewer waves
   bool all_lanes_ = false; // nothing is in the lanes that EXEC leaves out

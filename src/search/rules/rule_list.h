@@ -5,7 +5,8 @@
 
 namespace asmevo::search {
 
-std::vector<Proposal> propose_waits(const RuleContext&);     // waits.cpp
-std::vector<Proposal> propose_schedules(const RuleContext&); // schedule.cpp
+std::vector<Proposal> propose_waits(const RuleContext&);           // waits.cpp
+std::vector<Proposal> propose_schedules(const RuleContext&);       // schedule.cpp
+std::vector<Proposal> propose_merged_accesses(const RuleContext&); // merge_memory.cpp
 
 } // namespace asmevo::search

@@ -13,6 +13,8 @@ constexpr std::array rules = {
          propose_waits},
     Rule{"schedule", "latency hiding",
          "an order of a block's instructions that hides more of what they wait for", propose_schedules},
+    Rule{"merge-memory", "memory access",
+         "one wide access in place of several narrow ones next to each other", propose_merged_accesses},
 };
 
 } // namespace
