@@ -8,5 +8,6 @@ namespace asmevo::search {
 std::vector<Proposal> propose_waits(const RuleContext&);           // waits.cpp
 std::vector<Proposal> propose_schedules(const RuleContext&);       // schedule.cpp
 std::vector<Proposal> propose_merged_accesses(const RuleContext&); // merge_memory.cpp
+std::vector<Proposal> propose_wait_states(const RuleContext&);     // wait_states.cpp
 
 } // namespace asmevo::search

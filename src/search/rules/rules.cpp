@@ -15,6 +15,8 @@ constexpr std::array rules = {
          "an order of a block's instructions that hides more of what they wait for", propose_schedules},
     Rule{"merge-memory", "memory access",
          "one wide access in place of several narrow ones next to each other", propose_merged_accesses},
+    Rule{"wait-states", "latency hiding",
+         "no more s_nops than hazards ask for, and work in place of the others", propose_wait_states},
 };
 
 } // namespace

@@ -1,0 +1,91 @@
+// What the rules about order, waits and memory instructions make of the kernels of the suite: the static
+// check finds nothing new in it, and a few runs leave the same.
+#include "base/files.h"
+#include "full_run.h"
+#include "oracle/case_set.h"
+#include "rewritten.h"
+
+#include <filesystem>
+
+namespace asmevo::search {
+namespace {
+
+using testing::RuleBench;
+
+struct Kernels {
+  std::vector<std::string> names;
+  size_t proposals = 3; // of a rule for a kernel that are tried
+};
+
+Kernels chosen() {
+  if (!test::full_run())
+    return {{"level1_23_softmax", "level1_40_layer_norm", "level1_95_cross_entropy", "llm_rope"}, 2};
+  Kernels all{{}, 12};
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite"))
+    if (file.path().extension() == ".toml") all.names.push_back(file.path().stem());
+  std::ranges::sort(all.names);
+  return all;
+}
+
+class Suite {
+ public:
+  explicit Suite(const std::string& name) : name_(name) {
+    const auto bytes = read_file(std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + name + ".gfx942.co");
+    if (!bytes) return;
+    bytes_ = *bytes;
+    k0_ = testing::subject(bytes_);
+    const auto spec =
+        oracle::LaunchSpec::read(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite/" + name + ".toml");
+    if (!spec) return;
+    oracle::CaseSetOptions options;
+    options.shape = "tiny", options.as_given = true, options.seeds = 1;
+    options.prepare.schedules = 2, options.prepare.sample = 8;
+    if (auto cases = oracle::make_case_set(*spec, k0_, options)) cases_ = *std::move(cases);
+  }
+  bool ready() const { return !cases_.cases.empty(); }
+
+  void try_rule(const Rule& rule, size_t most) {
+    for (const program::Function& f : k0_->program().functions) {
+      if (!f.kernel) continue;
+      const RuleBench bench(bytes_, f.name);
+      const auto proposals = bench.proposals(rule.propose);
+      if (test::full_run() && !proposals.empty())
+        fmt::print("{:40} {:30} {:14} {} proposals\n", name_, f.name, rule.name, proposals.size());
+      for (size_t p = 0; p < std::min(most, proposals.size()); ++p) verify(bench, proposals[p]);
+    }
+  }
+
+ private:
+  void verify(const RuleBench& bench, const Proposal& p) {
+    const std::string what = name_ + ": " + p.rationale;
+    const Bytes object = bench.with(p);
+    if (object.empty()) return;
+    EXPECT_EQ(bench.findings(object), "") << what;
+    const auto reports = oracle::verify_cases(cases_.cases, testing::subject(object));
+    ASSERT_TRUE(reports) << what << ": " << reports.error().message;
+    for (const oracle::CaseReport& r : *reports)
+      EXPECT_TRUE(r.says_nothing || r.outcome == oracle::Outcome::Equivalent) << what << ": " << r.text;
+  }
+
+  std::string name_;
+  Bytes bytes_;
+  std::shared_ptr<const oracle::Subject> k0_;
+  oracle::CaseSet cases_;
+};
+
+TEST(ReorderingSuite, LeavesTheSame) {
+  const Kernels kernels = chosen();
+  for (const std::string& name : kernels.names) {
+    Suite suite(name);
+    if (!suite.ready()) {
+      fmt::print("{}: not looked at\n", name);
+      continue;
+    }
+    for (const std::string_view rule : {"waits", "schedule", "merge-memory", "wait-states", "salu"})
+      if (const Rule* const r = find_rule(rule)) suite.try_rule(*r, kernels.proposals);
+  }
+}
+
+} // namespace
+} // namespace asmevo::search
