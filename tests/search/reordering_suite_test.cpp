@@ -13,14 +13,15 @@ namespace {
 using testing::RuleBench;
 
 struct Kernels {
-  std::vector<std::string> names;
+  std::vector<std::string> names, targets;
   size_t proposals = 3; // of a rule for a kernel that are tried
 };
 
 Kernels chosen() {
   if (!test::full_run())
-    return {{"level1_23_softmax", "level1_40_layer_norm", "level1_95_cross_entropy", "llm_rope"}, 2};
-  Kernels all{{}, 12};
+    return {
+        {"level1_23_softmax", "level1_40_layer_norm", "level1_95_cross_entropy", "llm_rope"}, {"gfx942"}, 2};
+  Kernels all{{}, {"gfx90a", "gfx942", "gfx950"}, 12};
   for (const auto& file :
        std::filesystem::directory_iterator(std::string(ASMEVO_SOURCE_DIR) + "/kernels/suite"))
     if (file.path().extension() == ".toml") all.names.push_back(file.path().stem());
@@ -30,8 +31,9 @@ Kernels chosen() {
 
 class Suite {
  public:
-  explicit Suite(const std::string& name) : name_(name) {
-    const auto bytes = read_file(std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + name + ".gfx942.co");
+  Suite(const std::string& name, const std::string& target) : name_(name + ", " + target) {
+    const auto bytes =
+        read_file(std::string(ASMEVO_BINARY_DIR) + "/kernels/suite/" + name + "." + target + ".co");
     if (!bytes) return;
     bytes_ = *bytes;
     k0_ = testing::subject(bytes_);
@@ -76,15 +78,17 @@ class Suite {
 
 TEST(ReorderingSuite, LeavesTheSame) {
   const Kernels kernels = chosen();
-  for (const std::string& name : kernels.names) {
-    Suite suite(name);
-    if (!suite.ready()) {
-      fmt::print("{}: not looked at\n", name);
-      continue;
+  for (const std::string& target : kernels.targets)
+    for (const std::string& name : kernels.names) {
+      Suite suite(name, target);
+      if (!suite.ready()) {
+        fmt::print("{}, {}: not looked at\n", name, target);
+        continue;
+      }
+      for (const std::string_view rule :
+           {"waits", "schedule", "merge-memory", "wait-states", "priority", "short-branches"})
+        suite.try_rule(*find_rule(rule), kernels.proposals);
     }
-    for (const std::string_view rule : {"waits", "schedule", "merge-memory", "wait-states", "salu"})
-      if (const Rule* const r = find_rule(rule)) suite.try_rule(*r, kernels.proposals);
-  }
 }
 
 } // namespace

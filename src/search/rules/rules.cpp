@@ -17,6 +17,9 @@ constexpr std::array rules = {
          "one wide access in place of several narrow ones next to each other", propose_merged_accesses},
     Rule{"wait-states", "latency hiding",
          "no more s_nops than hazards ask for, and work in place of the others", propose_wait_states},
+    Rule{"priority", "latency hiding", "waves that have matrix work ready go first", propose_priorities},
+    Rule{"short-branches", "instruction simplification",
+         "no branch over a few instructions that do nothing where it is taken", propose_short_branches},
 };
 
 } // namespace
