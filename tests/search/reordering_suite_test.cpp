@@ -91,5 +91,38 @@ TEST(ReorderingSuite, LeavesTheSame) {
     }
 }
 
+// Kernels written by hand, statically: ASMEVO_FULL=1 and ASMEVO_AITER_DIR (docs/production-kernels.md). One
+// in ASMEVO_ONE_IN of them, or in 40.
+TEST(ReorderingAiter, TheStaticCheckFindsNothingNew) {
+  const char *const folder = std::getenv("ASMEVO_AITER_DIR"), *const one_in = std::getenv("ASMEVO_ONE_IN");
+  if (!test::full_run() || folder == nullptr) GTEST_SKIP() << "only with ASMEVO_FULL=1 and ASMEVO_AITER_DIR";
+  std::vector<std::filesystem::path> files;
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(folder) / "gfx942"))
+    if (file.path().extension() == ".co") files.push_back(file.path());
+  std::ranges::sort(files);
+  const size_t step = one_in == nullptr ? 40 : std::max(1, std::atoi(one_in));
+  for (size_t n = 0; n < files.size(); n += step) {
+    const auto bytes = read_file(files[n].string());
+    if (!bytes) continue;
+    const auto k0 = oracle::Subject::open(*bytes);
+    if (!k0) continue;
+    for (const program::Function& f : (*k0)->program().functions) {
+      if (!f.kernel) continue;
+      const RuleBench bench(*bytes, f.name);
+      for (const Rule& rule : all_rules()) {
+        const auto proposals = bench.proposals(rule.propose);
+        if (proposals.empty()) continue;
+        fmt::print("{:60} {:14} {} proposals\n", files[n].filename().string(), rule.name, proposals.size());
+        for (size_t p = 0; p < std::min<size_t>(3, proposals.size()); ++p) {
+          const Bytes object = bench.with(proposals[p]);
+          EXPECT_TRUE(object.empty() || bench.findings(object).empty())
+              << files[n] << ": " << proposals[p].rationale << ": " << bench.findings(object);
+        }
+      }
+    }
+  }
+}
+
 } // namespace
 } // namespace asmevo::search

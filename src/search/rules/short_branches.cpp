@@ -55,7 +55,7 @@ std::string in_its_place(const RuleContext& context, program::WaitStates& states
   for (const auto& [i, missing] : states.missing(without)) {
     const auto was = short_before.find(i);
     const unsigned known = was == short_before.end() ? 0 : was->second;
-    most = std::max(most, missing - std::min(missing, known));
+    if (missing > known) most = std::max(most, missing);
   }
   return program::nops(most);
 }

@@ -50,7 +50,6 @@ class Shrinking {
       return is_nop(inst) ? 0 : isa::wait_states(inst);
     };
     needed_ = states_.missing(without);
-    for (const auto& [i, states] : states_.missing()) forget_old_shortage(i, states);
     Proposal p;
     int fewer = 0;
     for (const Index nop : nops()) {
@@ -78,14 +77,6 @@ class Shrinking {
       for (Index i = b.begin; i < b.end && b.reachable; ++i)
         if (is_nop(context_.code.instruction(i))) list.push_back(i);
     return list;
-  }
-
-  // The kernel has been short of these all along.
-  void forget_old_shortage(Index i, unsigned states) {
-    const auto found = needed_.find(i);
-    if (found == needed_.end()) return;
-    found->second -= std::min(found->second, states);
-    if (found->second == 0) needed_.erase(found);
   }
 
   // What the instruction behind the s_nop needs, in the same block; waits stay between.

@@ -133,7 +133,7 @@ class Writer {
     for (const auto& [i, missing] : states_.missing(change)) {
       const auto was = short_before_.find(i);
       const unsigned known = was == short_before_.end() ? 0 : was->second;
-      if (missing > known) nops_[i] = missing - known;
+      if (missing > known) nops_[i] = missing; // all of it: what follows is counted from there
     }
   }
 
