@@ -5,6 +5,12 @@
 
 namespace asmevo::search {
 
+std::vector<Proposal> propose_waits(const RuleContext&);              // waits.cpp
+std::vector<Proposal> propose_schedules(const RuleContext&);          // schedule.cpp
+std::vector<Proposal> propose_merged_accesses(const RuleContext&);    // merge_memory.cpp
+std::vector<Proposal> propose_wait_states(const RuleContext&);        // wait_states.cpp
+std::vector<Proposal> propose_priorities(const RuleContext&);         // priority.cpp
+std::vector<Proposal> propose_short_branches(const RuleContext&);     // short_branches.cpp
 std::vector<Proposal> propose_fast_division(const RuleContext&);      // fast_division.cpp
 std::vector<Proposal> propose_fast_functions(const RuleContext&);     // fast_functions.cpp
 std::vector<Proposal> propose_known_results(const RuleContext&);      // known_results.cpp
