@@ -240,7 +240,14 @@ class Schedules {
   }
 
   std::vector<Proposal> run() {
+    everywhere_.resize(styles_.size());
     for (const Stretch& s : code_.hottest(least_steps, most_stretches)) propose(s);
+    for (size_t n = 0; n < styles_.size(); ++n) {
+      Proposal& p = everywhere_[n];
+      if (p.changes.size() < 2) continue;
+      p.rationale = fmt::format("{} stretches in another order ({})", p.changes.size(), styles_[n].name);
+      proposals_.push_back(std::move(p));
+    }
     return std::move(proposals_);
   }
 
@@ -248,19 +255,33 @@ class Schedules {
   void propose(const Stretch& s) {
     const StraightCode::Written old = code_.old(s);
     std::set<std::string> known = {old.text};
-    for (const Style& style : styles_) {
+    for (size_t n = 0; n < styles_.size(); ++n) {
+      const Style& style = styles_[n];
       const StraightCode::Written written = code_.write(s, ordered(s, style));
       const double before = cycles_alone(context_, old.instructions, style.latency);
       const double after = cycles_alone(context_, written.instructions, style.latency);
-      if (after > before * (1 - least_gain) || !known.insert(written.text).second) continue;
+      if (after > before * (1 - least_gain)) continue;
+      const double promise = context_.time_of(s.begin, s.end) * (1 - after / before);
+      program::Change change = replace(context_, s.begin, s.end - 1, written.text);
+      add_everywhere(everywhere_[n], change, promise);
+      if (!known.insert(written.text).second) continue;
       Proposal p;
-      p.changes.push_back(replace(context_, s.begin, s.end - 1, written.text));
+      p.changes.push_back(std::move(change));
       p.rationale = fmt::format(
           "{} to {}, {} instructions, in another order ({}): {:.0f} cycles of a wave alone, not {:.0f}",
           context_.code.id(s.begin), context_.code.id(s.end - 1), s.steps.size(), style.name, after, before);
-      p.promise = context_.time_of(s.begin, s.end) * (1 - after / before);
+      p.promise = promise;
       proposals_.push_back(std::move(p));
     }
+  }
+
+  // As long as it is an edit that may be.
+  static void add_everywhere(Proposal& all, const program::Change& change, double promise) {
+    size_t text = change.text.size();
+    for (const program::Change& c : all.changes) text += c.text.size();
+    if (text > program::Edit::max_text) return;
+    all.changes.push_back(change);
+    all.promise += promise;
   }
 
   std::vector<Step> ordered(const Stretch& s, const Style& style) const {
@@ -291,6 +312,7 @@ class Schedules {
   StraightCode& code_;
   std::vector<Style> styles_;
   std::vector<Proposal> proposals_;
+  std::vector<Proposal> everywhere_; // by style: all stretches that gain by it
 };
 
 } // namespace
