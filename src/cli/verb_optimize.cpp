@@ -166,6 +166,7 @@ Result<Answer> print_result(const std::string& folder, const search::Optimizatio
     print_json({{"run", folder},
                 {"device", device},
                 {"speedup", r.best ? r.best->speedup : 1.0},
+                {"speedup_structural", r.best ? r.structural.speedup : 1.0},
                 {"best", r.best ? Json(folder + "/best.co") : Json(nullptr)},
                 {"attempts", r.standing.attempts},
                 {"outcomes", outcomes},
@@ -177,6 +178,9 @@ Result<Answer> print_result(const std::string& folder, const search::Optimizatio
   } else {
     if (r.best) {
       fmt::print("{:.3f}x, {}: {}\n", r.best->speedup, device, folder + "/best.co");
+      fmt::print(
+          "  {:.3f}x ({:.3f} to {:.3f}) on models of another structure, which the search did not see\n",
+          r.structural.speedup, r.structural.low, r.structural.high);
       fmt::print("  verified from disk: {} cases, {} held back, rule {}\n", r.setup.at("cases").get<size_t>(),
                  r.setup.at("held_back").get<size_t>(), r.setup.at("rule").get<std::string>());
     } else {

@@ -152,7 +152,7 @@ bool gate_time(const Setup& setup, const std::shared_ptr<const oracle::Subject>&
   const auto go_on = [&](std::span<const double> so_far) {
     return best.empty() || may_suffice(best, so_far);
   };
-  auto seconds = setup.times(candidate, 1, go_on);
+  auto seconds = setup.times(candidate, setup.members(), 1, go_on);
   if (!seconds) {
     refuse(e, Outcome::Fault, seconds.error()); // at the full shape, which no case runs whole
     return false;
@@ -225,12 +225,24 @@ void hold_against(const Setup& setup, Evaluation& e) {
     return;
   }
   Evaluation own = e;
-  if (run_cases(setup, setup.held_back(), *candidate, own)) return;
+  if (run_cases(setup, setup.held_back(), *candidate, own)) {
+    auto seconds = setup.times(*candidate, setup.held_back_members(), 1);
+    if (seconds)
+      e.seconds = *std::move(seconds);
+    else
+      refuse(e, Outcome::InfrastructureError, seconds.error());
+    return;
+  }
   if (own.outcome == Outcome::InfrastructureError) {
     e.refuse(own.outcome, own.text);
     return;
   }
   e.refuse(Outcome::DivergentHeldBack, "a case that is held back: " + std::string(name(own.outcome)));
+}
+
+Result<std::vector<double>> structural_seconds(const Setup& setup, const Bytes& object) {
+  ASMEVO_TRY(const auto subject, oracle::Subject::open(object));
+  return setup.times(subject, timing::structural_ensemble(setup.model()), 1);
 }
 
 } // namespace asmevo::gate

@@ -29,7 +29,11 @@ Evaluation accept_object(const Setup&, Bytes object);
 /// soon as it cannot any more. Empty: it is timed to the end.
 void judge(const Setup&, Evaluation&, std::span<const double> best);
 
-/// The held-back cases: divergent_held_back, with nothing said about where, as drivers may read it.
+/// What is held back: the cases (divergent_held_back, with nothing said about where, as drivers may read it),
+/// and then the models, whose times are in `seconds` afterwards.
 void hold_against(const Setup&, Evaluation&);
+
+/// Times on models of another structure (timing/ensemble.h): for final figures, which no search sees.
+Result<std::vector<double>> structural_seconds(const Setup&, const Bytes& object);
 
 } // namespace asmevo::gate

@@ -45,13 +45,17 @@ class Setup {
   const timing::MachineModel& model() const { return *model_; }
   const std::vector<timing::EnsembleMember>& members() const { return members_; }
   const std::vector<double>& k0_seconds() const { return k0_seconds_; }
+  /// Other draws from the same ranges, for what is about to be committed: among many candidates some are
+  /// faster on all members by chance, and then hardly on these as well.
+  const std::vector<timing::EnsembleMember>& held_back_members() const { return held_back_members_; }
 
   /// The launches as the cycle model replays them, run by `object`; `schedule` of waves matters where what
   /// kernels do depends on time.
   Result<oracle::LaunchTraces> trace(const std::shared_ptr<const oracle::Subject>& object,
                                      const timing::Machine&, uint64_t schedule) const;
   /// Times by member, in order, as long as `go_on` (asked after each) says so.
-  Result<std::vector<double>> times(const std::shared_ptr<const oracle::Subject>& object, unsigned threads,
+  Result<std::vector<double>> times(const std::shared_ptr<const oracle::Subject>& object,
+                                    std::span<const timing::EnsembleMember> members, unsigned threads,
                                     const std::function<bool(std::span<const double>)>& go_on = {}) const;
 
   /// What a person wants to know of it: cases, what was left out and why, K0's time, notes.
@@ -70,9 +74,8 @@ class Setup {
   std::optional<oracle::Case> captured_;
   oracle::CaseSet cases_, held_back_;
   std::optional<timing::MachineModel> model_;
-  std::vector<timing::EnsembleMember> members_;
-  std::vector<double> k0_seconds_;
-  Json timing_ = Json::object();
+  std::vector<timing::EnsembleMember> members_, held_back_members_;
+  std::vector<double> k0_seconds_, k0_held_back_seconds_;
 };
 
 } // namespace asmevo::gate

@@ -181,6 +181,12 @@ void WorkerPool::hold_against(unsigned worker, Evaluation& e) {
   e = ask_for_evaluation(worker, {{"do", "hold"}, {"evaluation", with_object(e)}}, e);
 }
 
+Result<std::vector<double>> WorkerPool::structural(unsigned worker, const Bytes& object) {
+  const auto reply = ask(worker, {{"do", "structural"}, {"bytes", Json::binary(object)}});
+  if (!reply) return environment_error("structural ensemble: {}", reply.error().text);
+  return reply->at("seconds").get<std::vector<double>>();
+}
+
 Result<NodeProfile> WorkerPool::profile(unsigned worker, const Bytes& object,
                                         std::span<const Proposed::Step> chain) {
   const auto reply =

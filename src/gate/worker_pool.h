@@ -39,6 +39,8 @@ class WorkerPool {
   Evaluation accept(unsigned worker, const Bytes& object);
   void judge(unsigned worker, Evaluation&, std::span<const double> best);
   void hold_against(unsigned worker, Evaluation&);
+  /// structural_seconds().
+  Result<std::vector<double>> structural(unsigned worker, const Bytes& object);
   Result<NodeProfile> profile(unsigned worker, const Bytes& object, std::span<const Proposed::Step> chain);
 
   /// For tests: of a worker that has been asked something; 0: none.

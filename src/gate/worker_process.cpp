@@ -60,6 +60,11 @@ Json answer(const Setup& setup, const Json& request) {
   if (what == "build") return build_edit(setup, request);
   if (what == "accept") return with_object(accept_object(setup, request.at("bytes").get_binary()));
   if (what == "profile") return profile_object(setup, request);
+  if (what == "structural") {
+    const auto seconds = structural_seconds(setup, request.at("bytes").get_binary());
+    if (!seconds) return {{"error", seconds.error().message}};
+    return {{"seconds", *seconds}};
+  }
   Evaluation e = evaluation_of(request.at("evaluation"));
   if (what == "judge")
     judge(setup, e, request.at("best").get<std::vector<double>>());

@@ -210,7 +210,8 @@ class Builder {
   void waits(Index i, const isa::Instruction& inst) {
     const uint8_t traffic = traffic_of(inst);
     for (uint8_t c = 0; c < counter_count; ++c) {
-      if (const uint32_t g = group_of_[c][i - begin_]; g != no_index) stay_in_group(i, Counter{c}, g);
+      const uint32_t g = group_of_[c][i - begin_];
+      if (options_.counted_order && g != no_index) stay_in_group(i, Counter{c}, g);
       if (wait_of(inst, Counter{c})) complete(i, Counter{c});
       for (unsigned bit = 0; bit < 4; ++bit)
         if (traffic_wait_[c][bit] != no_index && may_clash(traffic, static_cast<uint8_t>(1U << bit)))

@@ -45,6 +45,9 @@ enum class Aliasing : uint8_t {
 
 struct DependenceOptions {
   Aliasing aliasing = Aliasing::LockStep;
+  // Of those who place every wait anew for the order that comes of it (wait_placement.h), in ranges without
+  // any: what raises a counter keeps no order then.
+  bool counted_order = true;
 };
 
 /// All dependences within entries [begin, end), which must lie in one basic block; `at_begin` is what is

@@ -1,7 +1,7 @@
 #include "program/wait_check.h"
 
 #include "program/flight_doubt.h"
-#include "program/flight_state.h"
+#include "program/flight_step.h"
 
 #include <fmt/format.h>
 
@@ -14,20 +14,9 @@ namespace asmevo::program {
 
 namespace {
 
-using isa::Family;
 using isa::Instruction;
 using isa::RegRange;
 using isa::RegUnit;
-
-bool is_memory_load(const Instruction& i) {
-  return i.memory.returns && i.family >= Family::Smem;
-}
-
-// The queue an instruction's results come back in, if it is one.
-std::optional<FlightClass> queue_of(const Instruction& i) {
-  const auto c = flight_class(i);
-  return c && in_order(*c) ? c : std::nullopt;
-}
 
 class WaitCheck {
  public:
@@ -74,7 +63,7 @@ class WaitCheck {
     if (i.issue == isa::IssueClass::Waitcnt) wait(i);
     if (i.issue == isa::IssueClass::Barrier) check_barrier(at);
     if (i.call) state_.clear();
-    issue(at, i);
+    issue(state_, at, i);
   }
 
   void wait(const Instruction& i) {
@@ -82,50 +71,9 @@ class WaitCheck {
     for (const FlightClass c : flight_classes) state_.complete(c, left_in_flight(fields, c));
   }
 
-  void issue(Index at, const Instruction& i) {
-    const std::optional<FlightClass> c = flight_class(i);
-    // A load of a queue replaces what an earlier one of it was to bring.
-    const bool replaces = is_memory_load(i) && queue_of(i);
-    for (const RegRange& d : i.defs)
-      for (RegUnit u = d.first; u < d.first + d.count; ++u)
-        if (!replaces) state_.forget(u);
-    if (!c) return;
-    issue_in(*c, at, i);
-    if (c == FlightClass::Flat) issue_in(FlightClass::Scalar, at, i);
-  }
-
-  void issue_in(FlightClass c, Index at, const Instruction& i) {
-    state_.issue(c);
-    if (is_memory_load(i) || i.family == Family::Smem)
-      for (const RegRange& d : i.defs)
-        for (RegUnit u = d.first; u < d.first + d.count; ++u) state_.mark(c, u, at);
-    const bool writes_lds =
-        c == FlightClass::Lds ? i.memory.store : c == FlightClass::Vmem && i.memory.lds_dma;
-    if (writes_lds) state_.mark(c, FlightState::lds_bytes, at);
-  }
-
   void check_registers(Index at, const Instruction& i) {
-    const bool indexed = modes_.indexed(at);
-    const std::optional<FlightClass> queue = is_memory_load(i) ? queue_of(i) : std::nullopt;
-    for (const RegRange& u : i.uses)
-      if (!(indexed && isa::is_vector(u.first)))
-        check_range(at, u, merges_in_order(i, u) ? queue : std::nullopt);
-    for (const RegRange& d : i.defs)
-      if (!(indexed && isa::is_vector(d.first))) check_range(at, d, queue);
-  }
-
-  // A load of half a register keeps the other half, which an earlier load of the same queue may still bring.
-  static bool merges_in_order(const Instruction& i, const RegRange& use) {
-    return i.partial_def && std::ranges::find(i.defs, use) != i.defs.end() && !i.reads_as_source(use);
-  }
-
-  // `harmless`: the queue in which the instruction's own result comes later anyway.
-  void check_range(Index at, const RegRange& range, std::optional<FlightClass> harmless) {
-    for (const FlightClass c : flight_classes) {
-      if (c == harmless || state_.idle(c)) continue;
-      for (RegUnit u = range.first; u < range.first + range.count; ++u)
-        if (state_.in_flight(c, u)) report(at, range, c, u);
-    }
+    for_each_in_flight(state_, i, modes_.indexed(at),
+                       [&](const RegRange& range, FlightClass c, RegUnit u) { report(at, range, c, u); });
   }
 
   // Goes on as if the wait had been there: one mistake, one finding.

@@ -25,7 +25,8 @@ constexpr const char* tables[] = {
     "over_best REAL, speedup REAL, node INTEGER, at REAL, PRIMARY KEY (round, slot))",
     "CREATE TABLE nodes (id INTEGER PRIMARY KEY, parent INTEGER, round INTEGER, slot INTEGER, edit TEXT, "
     "object "
-    "TEXT, seconds TEXT, speedup REAL, over_parent REAL, driver TEXT, direction TEXT, rule TEXT, rationale "
+    "TEXT, seconds TEXT, held_back_seconds TEXT, speedup REAL, over_parent REAL, driver TEXT, direction "
+    "TEXT, rule TEXT, rationale "
     "TEXT, resources TEXT, profile TEXT, at REAL)",
     "CREATE TABLE events (id INTEGER PRIMARY KEY, at REAL, kind TEXT, text TEXT)",
 };
@@ -150,10 +151,11 @@ Status RunFolder::record_decision(const Attempt& a) {
 
 Status RunFolder::record(const Node& n) {
   const std::lock_guard lock(mutex_);
-  return database_.run("INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                       {int64_t{n.id}, int64_t{n.parent}, int64_t{n.round}, int64_t{n.slot}, n.edit,
-                        n.object_hash, text_of(n.seconds), n.speedup, n.over_parent, n.driver, n.direction,
-                        n.rule, n.rationale, text_of(n.resources), text_of(n.profile), n.at});
+  return database_.run(
+      "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {int64_t{n.id}, int64_t{n.parent}, int64_t{n.round}, int64_t{n.slot}, n.edit, n.object_hash,
+       text_of(n.seconds), text_of(n.held_back_seconds), n.speedup, n.over_parent, n.driver, n.direction,
+       n.rule, n.rationale, text_of(n.resources), text_of(n.profile), n.at});
 }
 
 Status RunFolder::record(const Event& e) {
@@ -224,8 +226,9 @@ Result<std::vector<Node>> RunFolder::nodes() const {
   const std::lock_guard lock(mutex_);
   ASMEVO_TRY(
       const std::vector<Row> rows,
-      database_.rows("SELECT id, parent, round, slot, edit, object, seconds, speedup, over_parent, "
-                     "driver, direction, rule, rationale, resources, profile, at FROM nodes ORDER BY id"));
+      database_.rows(
+          "SELECT id, parent, round, slot, edit, object, seconds, held_back_seconds, speedup, over_parent, "
+          "driver, direction, rule, rationale, resources, profile, at FROM nodes ORDER BY id"));
   std::vector<Node> list;
   for (const Row& r : rows) {
     Node n;
@@ -234,12 +237,15 @@ Result<std::vector<Node>> RunFolder::nodes() const {
     n.edit = as_text(r[4]), n.object_hash = as_text(r[5]);
     ASMEVO_TRY(const Json seconds, json_of(r[6]));
     ASMEVO_TRY(n.seconds, guarded<std::vector<double>>([&] { return seconds.get<std::vector<double>>(); }));
-    n.speedup = as_number(r[7]), n.over_parent = as_number(r[8]);
-    n.driver = as_text(r[9]), n.direction = as_text(r[10]), n.rule = as_text(r[11]);
-    n.rationale = as_text(r[12]);
-    ASMEVO_TRY(n.resources, json_of(r[13]));
-    ASMEVO_TRY(n.profile, json_of(r[14]));
-    n.at = as_number(r[15]);
+    ASMEVO_TRY(const Json held_back, json_of(r[7]));
+    ASMEVO_TRY(n.held_back_seconds,
+               guarded<std::vector<double>>([&] { return held_back.get<std::vector<double>>(); }));
+    n.speedup = as_number(r[8]), n.over_parent = as_number(r[9]);
+    n.driver = as_text(r[10]), n.direction = as_text(r[11]), n.rule = as_text(r[12]);
+    n.rationale = as_text(r[13]);
+    ASMEVO_TRY(n.resources, json_of(r[14]));
+    ASMEVO_TRY(n.profile, json_of(r[15]));
+    n.at = as_number(r[16]);
     list.push_back(std::move(n));
   }
   return list;

@@ -46,8 +46,9 @@ struct Node {
   uint32_t round = 0, slot = 0;
   std::string edit; // JSON; node 0 and whole objects: empty
   std::string object_hash;
-  std::vector<double> seconds; // by member
-  double speedup = 1;          // over K0, in the median
+  std::vector<double> seconds;           // by member
+  std::vector<double> held_back_seconds; // by held-back member
+  double speedup = 1;                    // over K0, in the median
   double over_parent = 1;
   std::string driver, direction, rule, rationale;
   Json resources = Json::array();

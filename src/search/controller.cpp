@@ -73,6 +73,7 @@ Status Controller::start(std::shared_ptr<const oracle::Subject> k0) {
     ASMEVO_TRY(profile, pool_.profile(0, bytes, {}));
     root.object_hash = content_hash(bytes);
     root.seconds = pool_.report().at("k0_seconds").get<std::vector<double>>();
+    root.held_back_seconds = pool_.report().at("k0_held_back_seconds").get<std::vector<double>>();
     root.profile = profile.json();
     ASMEVO_CHECK(folder_.record(root));
   }
@@ -173,7 +174,6 @@ Status Controller::apply_round(std::vector<Slot>& slots) {
 
 Status Controller::apply(Slot& slot) {
   run::Attempt& a = slot.attempt;
-  const gate::Outcome recorded = a.outcome; // passed: the earlier process did not come to its decision
   ++attempts_;
   a.outcome = a.evaluation.outcome, a.text = a.evaluation.text;
   if (!a.evaluation.seconds.empty()) {
@@ -191,7 +191,7 @@ Status Controller::apply(Slot& slot) {
     standing_.nodes = lineage_->size(), standing_.best = lineage_->best().node.speedup;
     if (watch_) watch_(standing_);
   }
-  return slot.known && a.outcome == recorded ? Status() : folder_.record_decision(a);
+  return folder_.record_decision(a); // an earlier process may have ended before it could
 }
 
 // G4.
@@ -216,10 +216,15 @@ Status Controller::decide(Slot& slot) {
     pool_.hold_against(0, held);
     if (was_interrupted(held)) return {};
     a.held_back = std::move(held);
-    slot.known = false;
   }
   a.outcome = a.held_back->outcome, a.text = a.held_back->text;
-  if (a.held_back->passed()) ASMEVO_CHECK(commit(slot));
+  if (!a.held_back->passed()) return {};
+  const gate::Comparison again =
+      gate::compare_times(lineage_->at(0).node.held_back_seconds, lineage_->best().node.held_back_seconds,
+                          a.held_back->seconds, options_.commit);
+  if (again.sufficient) return commit(slot);
+  a.outcome = gate::Outcome::InsufficientSpeedup;
+  a.text = "on models that are held back: " + again.describe();
   return {};
 }
 
@@ -231,6 +236,7 @@ Status Controller::commit(Slot& slot) {
   if (!slot.suggestion.object) node.edit = a.edit;
   node.object_hash = a.evaluation.object_hash;
   node.seconds = a.evaluation.seconds;
+  node.held_back_seconds = a.held_back->seconds;
   node.speedup = slot.comparison.speedup;
   const auto& parent = lineage_->at(std::min(node.parent, lineage_->size() - 1)).node;
   node.over_parent =

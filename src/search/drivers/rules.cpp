@@ -123,7 +123,7 @@ class Rules : public Driver {
                                    const std::string& what) {
     std::vector<std::pair<program::Index, program::Index>> taken;
     Idea all;
-    size_t count = 0;
+    size_t count = 0, text = 0;
     std::set<std::string> rules;
     for (const Idea* idea : some) {
       std::vector<std::pair<program::Index, program::Index>> own;
@@ -133,6 +133,8 @@ class Rules : public Driver {
                                    [&](const auto& t) { return r.first < t.second && t.first < r.second; });
       };
       if (std::ranges::any_of(own, clash)) continue;
+      for (const program::Change& c : idea->proposal.changes) text += c.text.size();
+      if (text > program::Edit::max_text) break; // what promises most is in
       std::ranges::copy(own, std::back_inserter(taken));
       std::ranges::copy(idea->proposal.changes, std::back_inserter(all.proposal.changes));
       const program::ResourceRequest& r = idea->proposal.resources;
