@@ -21,10 +21,16 @@ std::string_view chip_kind(RunState state) {
 
 std::string claim(const RunReport& r) {
   const RunStatus& s = r.status;
-  if (s.best != 0)
-    return fmt::format(
-        "<p class=\"claim\"><strong>{:.3f}\u00d7</strong> <span>speedup over K0, {}</span></p>\n", s.speedup,
-        html_text(s.device));
+  if (s.best != 0) {
+    std::string text =
+        fmt::format("<p class=\"claim\"><strong>{:.3f}\u00d7</strong> <span>speedup over K0, {}</span></p>\n",
+                    s.speedup, html_text(s.device));
+    if (r.structural)
+      text += fmt::format("<p class=\"structural\"><b>{:.3f}\u00d7</b> ({:.3f} at least) on models of "
+                          "another structure, which the search did not see</p>\n",
+                          r.structural->first, r.structural->second);
+    return text;
+  }
   const bool over = s.state == RunState::Done;
   return fmt::format("<p class=\"claim none\"><strong>{}</strong> <span>{}</span></p>\n",
                      over ? "Nothing faster was found" : "Nothing faster so far", html_text(s.device));

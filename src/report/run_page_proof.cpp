@@ -105,6 +105,12 @@ std::string cases_section(const RunReport& r) {
     text +=
         row("rule paper", r.paper_rule ? "says the same of the best" : "does <b>not</b> hold for the best");
   text += row("times at", r.shape.empty() ? "" : "shape " + html_text(r.shape, short_text));
+  text += row(
+      "models",
+      fmt::format(
+          "<b>{}</b> that the search sees, and as many drawn anew that are held back: a candidate must be "
+          "faster by enough on both to be committed",
+          r.members));
   text += "</dl>\n";
   text += list_html("Warnings", r.setup, "warnings") + list_html("Notes", r.setup, "notes") +
           list_html("Left out, and why", r.setup, "left_out");

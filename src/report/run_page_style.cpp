@@ -37,6 +37,7 @@ header, section { background: var(--card); border: 1px solid var(--line); border
 .claim { margin: 6px 0 12px; display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 12px; color: var(--quiet); }
 .claim strong { font-size: clamp(2.4rem, 11vw, 3.6rem); line-height: 1; letter-spacing: -.02em; color: var(--good); }
 .claim.none strong { font-size: 1.6rem; letter-spacing: 0; color: var(--text); }
+.structural { margin: -4px 0 12px; color: var(--quiet); font-size: .92rem; }
 .time { display: grid; grid-template-columns: 2.6rem 1fr auto; gap: 10px; align-items: center; margin: 4px 0; }
 .time > span:first-child { color: var(--quiet); }
 .time b { min-width: 5.5rem; text-align: right; font-variant-numeric: tabular-nums; }

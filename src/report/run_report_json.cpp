@@ -39,7 +39,8 @@ Json commit_json(const Commit& c) {
             {"rule", n.rule},
             {"rationale", n.rationale},
             {"object_hash", n.object_hash},
-            {"seconds", n.seconds}};
+            {"seconds", n.seconds},
+            {"held_back_seconds", n.held_back_seconds}};
   if (c.no_code.empty())
     j["change"] = change_json(c.change);
   else
@@ -111,6 +112,8 @@ Json json_of(const RunReport& r) {
           {"speedup", r.status.speedup},
           {"speedup_low", r.low},
           {"speedup_high", r.high},
+          {"speedup_structural", r.structural ? Json(r.structural->first) : Json(nullptr)},
+          {"speedup_structural_low", r.structural ? Json(r.structural->second) : Json(nullptr)},
           {"k0_seconds", r.k0_seconds},
           {"best_seconds", r.best_seconds},
           {"best_node", r.status.best},

@@ -47,6 +47,10 @@ std::string text_of(const RunReport& r) {
   std::string text = headline(r);
   text += fmt::format("  {} in {}; {}{}\n", outcomes_text(r.status.tally), duration_text(r.status.seconds),
                       name(r.status.state), r.status.end.empty() ? "" : ": " + printable(r.status.end, 300));
+  if (r.structural)
+    text += fmt::format(
+        "  {:.3f}x ({:.3f} at least) on models of another structure, which the search did not see\n",
+        r.structural->first, r.structural->second);
   text += commit_lines(r);
   if (const std::string l = limiter_of(r.k0_profile); !l.empty())
     text += fmt::format("  K0: {}\n", printable(l, 300));
