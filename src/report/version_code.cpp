@@ -48,19 +48,27 @@ Result<program::Program> VersionCode::program(uint32_t id) const {
   if (id == 0) return k0_->program();
   const std::vector<uint32_t> way = way_to(id);
   if (way.empty()) return bad_input("node {}: its ancestors are not in the run", id);
-  std::vector<gate::Proposed::Step> chain;
-  for (const uint32_t step : way) {
-    const run::Node& n = *node(step);
-    if (n.edit.empty()) {
-      ASMEVO_TRY(Bytes bytes, read_file(folder_ / "nodes" / std::to_string(id) / "candidate.co"));
-      ASMEVO_TRY(const auto subject, oracle::Subject::open(std::move(bytes)));
-      return subject->program();
-    }
-    auto edit = program::Edit::parse(n.edit);
-    if (!edit) return failed(edit.error(), fmt::format("the edit of node {}", step));
-    chain.push_back({*std::move(edit), step});
+  const auto known = [&](uint32_t step) { return programs_.contains(step); };
+  const auto from = std::find_if(way.rbegin(), way.rend(), known).base(); // behind the last that is known
+  program::Program program = from == way.begin() ? k0_->program() : programs_.at(*std::prev(from));
+  for (auto step = from; step != way.end(); ++step) {
+    auto next = program_of(*node(*step), program);
+    if (!next) return failed(next.error(), fmt::format("node {}", *step));
+    program = programs_.emplace(*step, *std::move(next)).first->second;
   }
-  return gate::program_after(*k0_, chain);
+  return program;
+}
+
+Result<program::Program> VersionCode::program_of(const run::Node& n, const program::Program& parent) const {
+  if (n.edit.empty()) {
+    ASMEVO_TRY(Bytes bytes, read_file(folder_ / "nodes" / std::to_string(n.id) / "candidate.co"));
+    ASMEVO_TRY(const auto subject, oracle::Subject::open(std::move(bytes)));
+    return subject->program();
+  }
+  ASMEVO_TRY(const program::Edit edit, program::Edit::parse(n.edit));
+  auto program = program::splice(parent, edit, n.id, k0_->codec());
+  if (!program) return bad_input("{}", program.error().describe());
+  return *std::move(program);
 }
 
 Result<Authors> Authors::of(const VersionCode& code, uint32_t id) {

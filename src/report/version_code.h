@@ -2,9 +2,11 @@
 // ids by which edits name them, so that one can say which node brought an instruction, or took it away.
 #pragma once
 
-#include "gate/gated_eval.h"
 #include "oracle/subject.h"
+#include "program/edit.h"
 #include "run/run_folder.h"
+
+#include <map>
 
 namespace asmevo::report {
 
@@ -19,13 +21,16 @@ class VersionCode {
   const run::Node* node(uint32_t id) const;
   /// From K0's first child to `id`, itself included; empty for K0 and where the way does not lead to K0.
   std::vector<uint32_t> way_to(uint32_t id) const;
-  /// Nodes that are whole objects, and what follows from them, are read from their files.
+  /// Nodes that are whole objects are read from their files.
   Result<program::Program> program(uint32_t id) const;
 
  private:
+  Result<program::Program> program_of(const run::Node&, const program::Program& parent) const;
+
   std::filesystem::path folder_;
   std::vector<run::Node> nodes_;
   std::shared_ptr<const oracle::Subject> k0_;
+  mutable std::map<uint32_t, program::Program> programs_; // made so far
 };
 
 /// Which node brought or took away an instruction, for a version reached by edits alone.
