@@ -37,6 +37,15 @@ double time_step(double span) {
   return span > 5 ? 3600 * tick_step(span / 3600, 5) : tick_step(span, 5);
 }
 
+// The multiples of `step` that lie between; a few, whatever the numbers are.
+std::vector<double> ticks(double low, double high, double step) {
+  constexpr unsigned most = 20;
+  std::vector<double> list;
+  for (unsigned n = 0; n < most; ++n)
+    if (const double at = (std::ceil(low / step) + n) * step; at <= high) list.push_back(at);
+  return list;
+}
+
 std::string time_tick(double seconds, double span) {
   if (span > 7200) return fmt::format("{:g} h", seconds / 3600);
   if (span > 120) return fmt::format("{:g} min", seconds / 60);
@@ -89,7 +98,7 @@ class Chart {
 
   void axes() {
     const double step = tick_step(high_ - low_, 5);
-    for (double y = std::ceil(low_ / step) * step; y <= high_; y += step)
+    for (const double y : ticks(low_, high_, step))
       fmt::format_to(out(),
                      "<line class=\"{}\" x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\"/>"
                      "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.{}f}\u00d7</text>\n",
@@ -99,7 +108,7 @@ class Chart {
                      : step < 0.099 ? 2
                                     : 1);
     const double across = along_ == Along::Time ? time_step(x_end_) : std::max(1.0, tick_step(x_end_, 5));
-    for (double x = 0; x <= x_end_ * 1.0001; x += across)
+    for (const double x : ticks(0, x_end_ * 1.0001, across))
       fmt::format_to(out(), "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", px(x),
                      height - bottom + 16,
                      along_ == Along::Time ? time_tick(x, x_end_) : fmt::format("{:.0f}", x));

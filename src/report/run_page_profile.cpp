@@ -28,7 +28,7 @@ double number(const Json& j, std::string_view key) {
                                                                                        : 0;
 }
 
-std::string pair_rows(std::vector<Pair> pairs, bool with_best) {
+std::string pair_rows(const std::vector<Pair>& pairs, bool with_best) {
   std::string rows;
   for (const Pair& p : pairs) {
     rows += fmt::format("<li><span>{}</span><div>{}<b>{}</b>", html_text(p.what), bar(p.k0, "before"),
@@ -88,7 +88,7 @@ std::string memory_table(const Json& k0, const Json* best) {
   for (size_t n = 0; n < before.size(); ++n) {
     const Json* after = best != nullptr && n < best->at("memory").size() ? &best->at("memory")[n] : nullptr;
     const auto both = [&](const auto& figure) {
-      const std::string from = figure(before[n]);
+      std::string from = figure(before[n]);
       if (after == nullptr || figure(*after) == from) return from;
       return fmt::format("{} <span class=\"to\">\u2192 {}</span>", from, figure(*after));
     };
