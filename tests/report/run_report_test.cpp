@@ -29,7 +29,7 @@ Bytes k0_bytes() {
 // A run folder that goes with the object.
 class MadeRun {
  public:
-  explicit MadeRun(search::OptimizationSettings settings = {}) {
+  explicit MadeRun(const search::OptimizationSettings& settings = {}) {
     static int count = 0;
     path_ = fs::temp_directory_path() / fmt::format("asmevo_report_{}_{}", ::getpid(), count++);
     fs::remove_all(path_);
