@@ -12,7 +12,8 @@ std::string_view meaning(Outcome outcome) {
   case Outcome::AbiInvalid:
     return "Something that a host program relies on would change, or the code uses more than is declared.";
   case Outcome::Hazard:
-    return "A wait, a wait state or a barrier is missing that K0 has, found in the code or in a watched run.";
+    return "A wait, a wait state or a barrier is missing where K0 lacks none, by the code or by a watched "
+           "run.";
   case Outcome::Fault: return "A run touched memory that is not its own.";
   case Outcome::Hang: return "A run did not come to its end.";
   case Outcome::Race: return "Two waves touched the same memory with nothing between them that K0 has.";
