@@ -42,30 +42,12 @@ double in_rounds(double one, double rounds) {
   return one * (full + (rest < 1e-6 ? 0 : std::max(least, rest)));
 }
 
-// Workgroups a cycle, by the instructions that were issued while all compute units were busy and no longer
-// all in their first workgroups. Ends of workgroups come in bunches, instructions do not: of a few rounds
-// this says more. 0 where there are too few.
-double issue_rate(const SimulationResult& s, size_t round, double each) {
-  const std::vector<double>& f = s.finished;
-  const auto busy = static_cast<size_t>(std::ranges::upper_bound(f, s.last_start) - f.begin());
-  if (busy <= round) return 0;
-  const double from = f[round / 2], to = s.last_start;
-  const SimulationResult::Mark *first = nullptr, *last = nullptr;
-  for (const SimulationResult::Mark& m : s.marks) {
-    if (m.cycle >= from && first == nullptr) first = &m;
-    if (m.cycle <= to) last = &m;
-  }
-  if (first == nullptr || last == nullptr || last->cycle <= first->cycle) return 0;
-  return static_cast<double>(last->instructions - first->instructions) / (last->cycle - first->cycle) / each;
-}
-
 double whole_cycles(const DispatchTrace& trace, const SimulationResult& s) {
   const auto count = static_cast<double>(trace.groups.size());
   const size_t round = size_t{trace.sample.cus} * trace.size.workgroups_per_cu;
   if (trace.sample.kind != Kind::Cut) {
     const double rest = trace.sample.all - count;
-    double rate = issue_rate(s, round, trace.size.instructions);
-    if (rate <= 0) rate = steady_rate(s, round);
+    const double rate = steady_rate(s, round);
     return rest <= 0 || rate <= 0 ? s.end : s.end + rest / rate;
   }
   const double left = std::max(0.0, trace.size.instructions * count - static_cast<double>(s.instructions));

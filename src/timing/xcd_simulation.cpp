@@ -226,8 +226,11 @@ class Simulation {
     using Arbitration = Structure::Arbitration;
     switch (options_.structure.arbitration) {
     case Arbitration::GreedyThenLongestReady:
-      std::ranges::stable_sort(order_, {},
-                               [&](uint32_t w) { return w == simd.last ? -1.0 : waves_[w].progress.ready; });
+      std::ranges::stable_sort(order_, {}, [&](uint32_t w) {
+        const Pipe pipe = waves_[w].progress.op().pipe;
+        if (pipe == Pipe::Vmem) return 0.0; // the oldest
+        return w == simd.last ? -1.0 : waves_[w].progress.ready;
+      });
       break;
     case Arbitration::OldestFirst: break;
     case Arbitration::YoungestFirst: std::ranges::reverse(order_); break;

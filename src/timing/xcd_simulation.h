@@ -17,8 +17,9 @@ namespace asmevo::timing {
 /// Who goes first where the hardware's documents do not say.
 struct Structure {
   /// GreedyThenLongestReady: the wave that issued the last vector instruction, then the one that could have
-  /// issued for longest. The rule of the hardware is not published. This one neither lets a wave starve nor
-  /// keeps waves in step, so that a cheap instruction more or less breaks no pattern.
+  /// issued for longest; for vector memory the oldest, which keeps neighbouring addresses together. The rule
+  /// of the hardware is not published. This one neither lets a wave starve nor keeps waves in step, so that a
+  /// cheap instruction more or less breaks no pattern.
   enum class Arbitration : uint8_t { GreedyThenLongestReady, OldestFirst, YoungestFirst, RoundRobin };
   Arbitration arbitration{};
   enum class Placement : uint8_t { RoundRobin, Emptiest } placement{}; // of workgroups on compute units
