@@ -1,5 +1,7 @@
 #include "cli/optimize_progress.h"
 
+#include "report/run_status.h"
+
 #include <fmt/format.h>
 
 #include <csignal>
@@ -69,7 +71,8 @@ void OptimizeProgress::setting_up(std::string_view what, size_t done, size_t of)
 
 void OptimizeProgress::set_up(const gate::Json& setup) {
   show(fmt::format("{} cases and {} held back; {} on a modelled {}", setup.at("cases").get<size_t>(),
-                   setup.at("held_back").get<size_t>(), time_text(setup.at("k0_seconds").at(0).get<double>()),
+                   setup.at("held_back").get<size_t>(),
+                   report::time_text(setup.at("k0_seconds").at(0).get<double>()),
                    setup.at("model").get<std::string>()),
        true);
 }
@@ -81,12 +84,6 @@ void OptimizeProgress::standing(const search::Standing& s) {
   if (committed && !s.last.empty() && !terminal_) show("committed " + s.last, true);
   show(fmt::format("best {:.3f}x, {}; {:.1f}/s{}", s.best, outcomes_text(s), rate, left(budget_, s)),
        committed);
-}
-
-std::string time_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
-  return fmt::format("{:.3f} s", seconds);
 }
 
 std::string outcomes_text(const search::Standing& s) {

@@ -41,8 +41,6 @@ Result<Answer> print_result(const std::string& folder, const search::Optimizatio
 /// The run's report.html. A run is none the worse for lacking one: what goes wrong is said on stderr.
 void write_report(const std::string& folder);
 
-/// "12.3 us", "1.20 ms"
-std::string time_text(double seconds);
 /// "57 attempts: 3 committed, 20 insufficient_speedup, 34 divergent"
 std::string outcomes_text(const search::Standing&);
 

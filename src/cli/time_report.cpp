@@ -237,9 +237,7 @@ nlohmann::ordered_json as_json(const TimeReport& r, bool explain) {
                                 {"kernel_seconds", o.times.front().kernels},
                                 {"launch_floor_seconds", o.times.front().floor},
                                 {"launches", o.traces.count},
-                                {"depends_on_time", std::ranges::any_of(o.traces.launches, [](const auto& l) {
-                                   return l.trace.depends_on_time;
-                                 })}};
+                                {"depends_on_time", o.traces.depends_on_time()}};
     for (size_t n = 0; n < o.traces.launches.size(); ++n) {
       const auto& sample = o.traces.launches[n].trace.sample;
       j["samples"].push_back({{"kernel", o.traces.launches[n].kernel},

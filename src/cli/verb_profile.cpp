@@ -3,7 +3,7 @@
 #include "cli/load.h"
 #include "oracle/launch_time.h"
 #include "profile/import.h"
-#include "profile/kernel_report.h"
+#include "profile/modelled_report.h"
 
 #include <algorithm>
 #include <memory>
@@ -59,32 +59,6 @@ Result<Modelled> model_launches(const Options& options, const Loaded& loaded,
   return m;
 }
 
-profile::WindowContext context_of(const Modelled& m, const Loaded& loaded, const profile::CodePath& path,
-                                  const profile::RegisterPressure& pressure, const std::string& model) {
-  profile::WindowContext context{
-      .path = &path, .profile = &m.profile, .pressure = &pressure, .codec = loaded.codec, .model = model};
-  const auto launch = std::ranges::find(m.traces.launches, m.profile.kernel, &oracle::TracedLaunch::kernel);
-  if (launch == m.traces.launches.end()) return context;
-  const auto& w = launch->shape.workgroup;
-  context.workgroup_size = uint64_t{w[0]} * w[1] * w[2];
-  context.dynamic_lds = launch->shape.dynamic_lds;
-  context.occupancy = launch->trace.occupancy;
-  return context;
-}
-
-profile::KernelReport report_on(const Options& options, const Modelled& m,
-                                const profile::WindowContext& context, const timing::Machine& machine) {
-  profile::KernelReport report;
-  report.context = &context;
-  report.summary = profile::kernel_summary(m.traces, m.time, m.profile, machine);
-  report.loops = profile::loop_bounds(*context.path, machine);
-  report.windows = profile::hot_windows(*context.path, m.profile, machine,
-                                        {.windows = options.windows,
-                                         .waves_per_simd = report.summary->waves,
-                                         .busiest_unit = profile::busiest_unit(*report.summary).second});
-  return report;
-}
-
 // The report, or the listing, of a profile whoever made it.
 Result<Answer> show(const Options& options, bool json, const profile::WindowContext& context,
                     const profile::KernelReport& report) {
@@ -105,10 +79,9 @@ Result<Answer> profile_model(const Options& options, bool json) {
   const std::string& kernel = modelled.profile.kernel;
   ASMEVO_TRY(const auto code, profile::KernelCode::open(loaded.original, kernel,
                                                         profile::start_lanes(modelled.traces, kernel)));
-  const profile::CodePath path(*code, modelled.profile);
-  const profile::RegisterPressure pressure = profile::register_pressure(*code);
-  const profile::WindowContext context = context_of(modelled, loaded, path, pressure, model.name());
-  return show(options, json, context, report_on(options, modelled, context, model.nominal()));
+  const profile::ModelledReport modelled_report(*code, *loaded.codec, modelled.traces, modelled.time,
+                                                modelled.profile, model, options.windows);
+  return show(options, json, modelled_report.context(), modelled_report.report());
 }
 
 // --- profiles that were measured

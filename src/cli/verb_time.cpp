@@ -79,24 +79,11 @@ class Timing {
     TimedObject timed;
     timed.argument = subject.argument, timed.file = subject.named.file;
     ASMEVO_TRY(timed.traces, trace(subject, model.nominal(), 0));
-    timed.times = oracle::launch_times(timed.traces, members, options_.threads);
-    if (depends_on_time(timed.traces)) ASMEVO_CHECK(run_anew(subject, members, timed.times));
+    ASMEVO_TRY(timed.times, oracle::launch_times(timed.traces, members, options_.threads,
+                                                 [&](const timing::Machine& machine, uint64_t schedule) {
+                                                   return trace(subject, machine, schedule);
+                                                 }));
     return timed;
-  }
-
-  static bool depends_on_time(const oracle::LaunchTraces& traces) {
-    return std::ranges::any_of(traces.launches, [](const auto& l) { return l.trace.depends_on_time; });
-  }
-
-  // What such a kernel does may change with who is first: each member but the nominal one sees it run in an
-  // order of its own.
-  Status run_anew(const Subject& subject, const std::vector<timing::EnsembleMember>& members,
-                  std::vector<oracle::LaunchTime>& times) const {
-    for (size_t n = 1; n < members.size(); ++n) {
-      ASMEVO_TRY(const oracle::LaunchTraces traces, trace(subject, members[n].machine, n));
-      times[n] = oracle::launch_time(traces, members[n].machine, members[n].options);
-    }
-    return {};
   }
 
   Result<oracle::LaunchTraces> trace(const Subject& subject, const timing::Machine& machine,

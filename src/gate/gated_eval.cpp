@@ -44,20 +44,22 @@ Outcome outcome_of(oracle::Outcome o) {
 
 // --- G0: the text, and whether it fits the base
 
-bool gate_text(const Setup& setup, const program::Program& base, const Proposed& p, Evaluation& e) {
+std::optional<program::Program> gate_text(const Setup& setup, const program::Program& base, const Proposed& p,
+                                          Evaluation& e) {
   e.gate = Gate::G0;
-  const auto spliced = program::splice(base, p.edit, p.node, setup.k0()->codec());
-  if (spliced) return true;
+  auto spliced = program::splice(base, p.edit, p.node, setup.k0()->codec());
+  if (spliced) return *std::move(spliced);
   const program::SpliceError& error = spliced.error();
   e.refuse(Outcome::AsmInvalid, error.describe());
   e.details = {
       {"change", error.change}, {"line", error.line}, {"column", error.column}, {"message", error.message}};
-  return false;
+  return std::nullopt;
 }
 
-bool gate_rebuild(const Setup& setup, const program::Program& base, const Proposed& p, Evaluation& e) {
+bool gate_rebuild(const Setup& setup, const program::Program& base, program::Program spliced,
+                  const Proposed& p, Evaluation& e) {
   e.gate = Gate::G1;
-  auto built = rebuild::apply_edit(setup.k0()->original(), base, p.edit, p.node, setup.k0()->codec());
+  auto built = rebuild::build_spliced(setup.k0()->original(), base, std::move(spliced), p.edit);
   if (!built) {
     refuse(e, Outcome::AbiInvalid, built.error());
     return false;
@@ -181,7 +183,8 @@ Evaluation build(const Setup& setup, const Proposed& p) {
     e.refuse(Outcome::InfrastructureError, base.error().message);
     return e;
   }
-  if (!gate_text(setup, *base, p, e) || !gate_rebuild(setup, *base, p, e)) return e;
+  auto spliced = gate_text(setup, *base, p, e);
+  if (!spliced || !gate_rebuild(setup, *base, *std::move(spliced), p, e)) return e;
   const auto candidate = oracle::Subject::open(e.object);
   if (!candidate)
     refuse(e, Outcome::AbiInvalid, candidate.error());

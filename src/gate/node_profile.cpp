@@ -1,6 +1,6 @@
 #include "gate/node_profile.h"
 
-#include "profile/kernel_report.h"
+#include "profile/modelled_report.h"
 
 #include <algorithm>
 #include <set>
@@ -26,36 +26,6 @@ double seconds_of(const Modelled& m, const std::string& kernel) {
   return seconds;
 }
 
-profile::WindowContext context_of(const Modelled& m, const profile::KernelProfile& times,
-                                  const profile::CodePath& path, const profile::RegisterPressure& pressure,
-                                  const std::string& model) {
-  profile::WindowContext context{
-      .path = &path, .profile = &times, .pressure = &pressure, .codec = &m.subject->codec(), .model = model};
-  const auto launch = std::ranges::find(m.traces.launches, times.kernel, &oracle::TracedLaunch::kernel);
-  if (launch == m.traces.launches.end()) return context;
-  const auto& w = launch->shape.workgroup;
-  context.workgroup_size = uint64_t{w[0]} * w[1] * w[2];
-  context.dynamic_lds = launch->shape.dynamic_lds;
-  context.occupancy = launch->trace.occupancy;
-  return context;
-}
-
-Json report_of(const Modelled& m, const profile::KernelProfile& times, const profile::KernelCode& code,
-               const timing::MachineModel& model) {
-  const timing::Machine machine = model.nominal();
-  const profile::CodePath path(code, times);
-  const profile::RegisterPressure pressure = profile::register_pressure(code);
-  const profile::WindowContext context = context_of(m, times, path, pressure, model.name());
-  profile::KernelReport report;
-  report.context = &context;
-  report.summary = profile::kernel_summary(m.traces, m.time, times, machine);
-  report.loops = profile::loop_bounds(path, machine);
-  report.windows = profile::hot_windows(path, times, machine,
-                                        {.waves_per_simd = report.summary->waves,
-                                         .busiest_unit = profile::busiest_unit(*report.summary).second});
-  return profile::report_json(report);
-}
-
 Result<KernelTimes> times_of(const Modelled& m, const std::string& kernel,
                              const timing::MachineModel& model) {
   KernelTimes k;
@@ -71,7 +41,8 @@ Result<KernelTimes> times_of(const Modelled& m, const std::string& kernel,
       k.time[i - f.begin] = t->total() / total;
       k.issues[i - f.begin] = t->issues;
     }
-  k.report = report_of(m, times, *code, model);
+  const profile::ModelledReport report(*code, m.subject->codec(), m.traces, m.time, times, model);
+  k.report = profile::report_json(report.report());
   return k;
 }
 

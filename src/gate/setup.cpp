@@ -29,10 +29,6 @@ Status check_round_trip(const Bytes& k0, const oracle::Subject& subject) {
                    trip.differences.empty() ? "the file differs" : trip.differences.front().detail);
 }
 
-bool depends_on_time(const oracle::LaunchTraces& traces) {
-  return std::ranges::any_of(traces.launches, [](const auto& l) { return l.trace.depends_on_time; });
-}
-
 } // namespace
 
 Json SetupRequest::json() const {
@@ -139,23 +135,20 @@ Result<oracle::LaunchTraces> Setup::trace(const std::shared_ptr<const oracle::Su
 Result<std::vector<double>> Setup::times(const std::shared_ptr<const oracle::Subject>& object,
                                          std::span<const timing::EnsembleMember> members, unsigned threads,
                                          const std::function<bool(std::span<const double>)>& go_on) const {
-  ASMEVO_TRY(oracle::LaunchTraces traces, trace(object, model_->nominal(), 0));
+  ASMEVO_TRY(const oracle::LaunchTraces traces, trace(object, model_->nominal(), 0));
+  const oracle::TraceAgain again = [&](const timing::Machine& machine, uint64_t schedule) {
+    return trace(object, machine, schedule);
+  };
   std::vector<double> seconds;
-  const bool anew = depends_on_time(traces);
-  if (!anew && !go_on) {
-    for (const oracle::LaunchTime& t : oracle::launch_times(traces, members, threads))
+  std::function<bool(const oracle::LaunchTime&)> after_each;
+  if (go_on)
+    after_each = [&](const oracle::LaunchTime& t) {
       seconds.push_back(t.seconds);
-    return seconds;
-  }
-  for (size_t n = 0; n < members.size(); ++n) {
-    const timing::EnsembleMember& m = members[n];
-    // What such a kernel does may change with who is first.
-    if (anew && n > 0) {
-      ASMEVO_TRY(traces, trace(object, m.machine, n));
-    }
-    seconds.push_back(oracle::launch_time(traces, m.machine, m.options).seconds);
-    if (go_on && !go_on(seconds)) break;
-  }
+      return go_on(seconds);
+    };
+  ASMEVO_TRY(const auto times, oracle::launch_times(traces, members, threads, again, after_each));
+  if (!go_on)
+    for (const oracle::LaunchTime& t : times) seconds.push_back(t.seconds);
   return seconds;
 }
 

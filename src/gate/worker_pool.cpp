@@ -1,6 +1,7 @@
 #include "gate/worker_pool.h"
 
 #include "base/parallel.h"
+#include "gate/worker_messages.h"
 
 #include <cerrno>
 #include <csignal>
@@ -18,18 +19,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* was_interrupted = "interrupted";
-
-Json chain_json(std::span<const Proposed::Step> chain) {
-  Json list = Json::array();
-  for (const Proposed::Step& step : chain) list.push_back({{"edit", step.edit.json()}, {"node", step.node}});
-  return list;
-}
-
-Json with_object(const Evaluation& e) {
-  Json j = e.json();
-  j["bytes"] = Json::binary(e.object);
-  return j;
-}
 
 std::filesystem::path this_program() {
   std::error_code error;
@@ -156,15 +145,14 @@ Evaluation WorkerPool::ask_for_evaluation(unsigned worker, const Json& request, 
     before.refuse(reply.error().outcome, reply.error().text);
     return before;
   }
-  Evaluation e = Evaluation::from_json(*reply);
-  e.object = reply->at("bytes").get_binary();
+  Evaluation e = evaluation_in(*reply);
   if (e.object.empty()) e.object = std::move(before.object);
   return e;
 }
 
 Evaluation WorkerPool::build(unsigned worker, const Proposed& p) {
   return ask_for_evaluation(
-      worker, {{"do", "build"}, {"chain", chain_json(p.chain)}, {"edit", p.edit.json()}, {"node", p.node}},
+      worker, {{"do", "build"}, {"chain", message_of(p.chain)}, {"edit", p.edit.json()}, {"node", p.node}},
       {});
 }
 
@@ -174,11 +162,11 @@ Evaluation WorkerPool::accept(unsigned worker, const Bytes& object) {
 
 void WorkerPool::judge(unsigned worker, Evaluation& e, std::span<const double> best) {
   const std::vector<double> times(best.begin(), best.end());
-  e = ask_for_evaluation(worker, {{"do", "judge"}, {"evaluation", with_object(e)}, {"best", times}}, e);
+  e = ask_for_evaluation(worker, {{"do", "judge"}, {"evaluation", message_of(e)}, {"best", times}}, e);
 }
 
 void WorkerPool::hold_against(unsigned worker, Evaluation& e) {
-  e = ask_for_evaluation(worker, {{"do", "hold"}, {"evaluation", with_object(e)}}, e);
+  e = ask_for_evaluation(worker, {{"do", "hold"}, {"evaluation", message_of(e)}}, e);
 }
 
 Result<std::vector<double>> WorkerPool::structural(unsigned worker, const Bytes& object) {
@@ -190,7 +178,7 @@ Result<std::vector<double>> WorkerPool::structural(unsigned worker, const Bytes&
 Result<NodeProfile> WorkerPool::profile(unsigned worker, const Bytes& object,
                                         std::span<const Proposed::Step> chain) {
   const auto reply =
-      ask(worker, {{"do", "profile"}, {"bytes", Json::binary(object)}, {"chain", chain_json(chain)}});
+      ask(worker, {{"do", "profile"}, {"bytes", Json::binary(object)}, {"chain", message_of(chain)}});
   if (!reply) return environment_error("profile: {}", reply.error().text);
   return NodeProfile::from_json(*reply);
 }

@@ -1,6 +1,7 @@
 #include "gate/worker_process.h"
 
 #include "gate/node_profile.h"
+#include "gate/worker_messages.h"
 
 #include <csignal>
 #include <fstream>
@@ -13,44 +14,22 @@ namespace asmevo::gate {
 
 namespace {
 
-std::vector<Proposed::Step> chain_of(const Json& j) {
-  std::vector<Proposed::Step> chain;
-  for (const Json& step : j) {
-    auto edit = program::Edit::parse(step.at("edit").get<std::string>());
-    if (!edit) throw std::runtime_error(edit.error().message);
-    chain.push_back({*std::move(edit), step.at("node")});
-  }
-  return chain;
-}
-
-Json with_object(Evaluation&& e) {
-  Json j = e.json();
-  j["bytes"] = Json::binary(std::move(e.object));
-  return j;
-}
-
-Evaluation evaluation_of(const Json& j) {
-  Evaluation e = Evaluation::from_json(j);
-  e.object = j.at("bytes").get_binary();
-  return e;
-}
-
 Json build_edit(const Setup& setup, const Json& request) {
   Proposed p;
-  p.chain = chain_of(request.at("chain"));
+  p.chain = chain_in(request.at("chain"));
   p.node = request.at("node");
   auto edit = program::Edit::parse(request.at("edit").get<std::string>());
   if (!edit) {
     Evaluation e;
     e.refuse(Outcome::AsmInvalid, edit.error().message);
-    return with_object(std::move(e));
+    return message_of(e);
   }
   p.edit = *std::move(edit);
-  return with_object(build(setup, p));
+  return message_of(build(setup, p));
 }
 
 Json profile_object(const Setup& setup, const Json& request) {
-  const auto node = profile_node(setup, request.at("bytes").get_binary(), chain_of(request.at("chain")));
+  const auto node = profile_node(setup, request.at("bytes").get_binary(), chain_in(request.at("chain")));
   if (!node) return {{"error", node.error().message}};
   return node->json();
 }
@@ -58,20 +37,20 @@ Json profile_object(const Setup& setup, const Json& request) {
 Json answer(const Setup& setup, const Json& request) {
   const std::string what = request.at("do");
   if (what == "build") return build_edit(setup, request);
-  if (what == "accept") return with_object(accept_object(setup, request.at("bytes").get_binary()));
+  if (what == "accept") return message_of(accept_object(setup, request.at("bytes").get_binary()));
   if (what == "profile") return profile_object(setup, request);
   if (what == "structural") {
     const auto seconds = structural_seconds(setup, request.at("bytes").get_binary());
     if (!seconds) return {{"error", seconds.error().message}};
     return {{"seconds", *seconds}};
   }
-  Evaluation e = evaluation_of(request.at("evaluation"));
+  Evaluation e = evaluation_in(request.at("evaluation"));
   if (what == "judge")
     judge(setup, e, request.at("best").get<std::vector<double>>());
   else
     hold_against(setup, e);
   e.object.clear();
-  return with_object(std::move(e));
+  return message_of(e);
 }
 
 // Data beyond what the process has now. Address space is no measure: the emulator reserves much of it.

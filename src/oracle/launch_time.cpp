@@ -54,4 +54,24 @@ std::vector<LaunchTime> launch_times(const LaunchTraces& traces,
   return times;
 }
 
+Result<std::vector<LaunchTime>> launch_times(const LaunchTraces& traces,
+                                             std::span<const timing::EnsembleMember> members,
+                                             unsigned threads, const TraceAgain& again,
+                                             const std::function<bool(const LaunchTime&)>& go_on) {
+  const bool anew = traces.depends_on_time();
+  if (!anew && !go_on) return launch_times(traces, members, threads);
+  std::vector<LaunchTime> times;
+  for (size_t n = 0; n < members.size(); ++n) {
+    const timing::EnsembleMember& m = members[n];
+    if (anew && n > 0) {
+      ASMEVO_TRY(const LaunchTraces own, again(m.machine, n));
+      times.push_back(launch_time(own, m.machine, m.options));
+    } else {
+      times.push_back(launch_time(traces, m.machine, m.options));
+    }
+    if (go_on && !go_on(times.back())) break;
+  }
+  return times;
+}
+
 } // namespace asmevo::oracle

@@ -21,4 +21,12 @@ LaunchTime launch_time(const LaunchTraces&, const timing::Machine&, const timing
 std::vector<LaunchTime> launch_times(const LaunchTraces&, std::span<const timing::EnsembleMember>,
                                      unsigned threads);
 
+/// The launches traced once more, for a machine and in an order of waves of its own.
+using TraceAgain = std::function<Result<LaunchTraces>(const timing::Machine&, uint64_t schedule)>;
+/// On each member of an ensemble, in order, as long as `go_on` (asked after each) says so. Where what kernels
+/// do depends on time, each member but the first sees a run of its own.
+Result<std::vector<LaunchTime>> launch_times(const LaunchTraces&, std::span<const timing::EnsembleMember>,
+                                             unsigned threads, const TraceAgain& again,
+                                             const std::function<bool(const LaunchTime&)>& go_on = {});
+
 } // namespace asmevo::oracle

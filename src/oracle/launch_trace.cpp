@@ -56,6 +56,10 @@ std::vector<std::pair<uint64_t, double>> choose(const Series& series) {
 
 } // namespace
 
+bool LaunchTraces::depends_on_time() const {
+  return std::ranges::any_of(launches, [](const TracedLaunch& l) { return l.trace.depends_on_time; });
+}
+
 Result<LaunchTraces> trace_launches(const LaunchPlan& plan,
                                     std::shared_ptr<const codeobject::CodeObject> object,
                                     const timing::Machine& machine, const LaunchTraceOptions& options) {

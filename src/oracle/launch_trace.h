@@ -23,6 +23,8 @@ struct LaunchTraces {
   std::vector<TracedLaunch> launches;
   uint64_t count = 0;                   // launches in all
   uint64_t fills = 0, filled_bytes = 0; // memset and copy steps
+  /// What some kernel does may change with who is first (timing::DispatchTrace).
+  bool depends_on_time() const;
 };
 
 struct LaunchTraceOptions {

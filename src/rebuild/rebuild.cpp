@@ -215,9 +215,14 @@ Result<Built> apply_edit(const Original& k0, const Program& base, const program:
                          isa::Codec& codec) {
   auto spliced = program::splice(base, edit, node, codec);
   if (!spliced) return bad_input("edit: {}", spliced.error().describe());
+  return build_spliced(k0, base, *std::move(spliced), edit);
+}
+
+Result<Built> build_spliced(const Original& k0, const Program& base, Program spliced,
+                            const program::Edit& edit) {
   const bool recoverable = k0.recovery.gaps.empty() && k0.object.version() >= 4;
-  if (!recoverable) return patch_in_place(k0, base, *spliced, edit);
-  return rebuild(k0, std::move(*spliced), edit.kernel, edit.resources);
+  if (!recoverable) return patch_in_place(k0, base, spliced, edit);
+  return rebuild(k0, std::move(spliced), edit.kernel, edit.resources);
 }
 
 } // namespace asmevo::rebuild

@@ -46,4 +46,8 @@ Result<Built> rebuild(const Original& k0, program::Program program, std::string_
 Result<Built> apply_edit(const Original& k0, const program::Program& base, const program::Edit& edit,
                          uint32_t node, isa::Codec& codec);
 
+/// What apply_edit does behind the splicing: `spliced` is `base` with the edit in it.
+Result<Built> build_spliced(const Original& k0, const program::Program& base, program::Program spliced,
+                            const program::Edit& edit);
+
 } // namespace asmevo::rebuild

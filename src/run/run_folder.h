@@ -3,7 +3,7 @@
 //   run.sqlite        settings, attempts, nodes, events (below)
 //   k0.co, launch.toml
 //   best.co, best.json   of the best verified node; not there as long as nothing beats K0
-//   nodes/<id>/{candidate.co, candidate.s, edit.json}
+//   nodes/<id>/{candidate.co, edit.json}
 //   report.html
 //
 // Attempts go into the database one by one, as soon as their evaluation is done. A run is resumed by going

@@ -5,18 +5,12 @@
 namespace asmevo::search {
 namespace {
 
-using testing::around;
-using testing::Assembled;
+using testing::applied;
 using testing::check_exactly;
 using testing::check_on_floats;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string applied(std::string_view rule, const std::string& body) {
-  const Assembled k(around(body));
-  const auto proposals = k.propose(rule);
-  return proposals.empty() ? "" : k.text(&proposals[0]);
-}
 std::string integers(const std::string& body) {
   return applied("fused-integers", body);
 }

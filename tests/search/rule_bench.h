@@ -169,4 +169,10 @@ inline size_t check_exactly(std::string_view rule, std::string_view body, const 
   return proposals.size();
 }
 
+/// The kernel's text with the first proposal of a rule; empty: it has none.
+inline std::string applied(std::string_view rule, const std::string& body) {
+  const Assembled k(around(body));
+  const auto proposals = k.propose(rule);
+  return proposals.empty() ? "" : k.text(&proposals[0]);
+}
 } // namespace asmevo::search::testing

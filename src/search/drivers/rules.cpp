@@ -90,10 +90,11 @@ class Rules : public Driver {
     if (!code) return;
     const RuleContext context{**code, version.subject->codec(), machine_, k.time, k.issues};
     for (const Rule* rule : rules_)
-      for (Proposal& p : rule->propose(context))
-        ideas.push_back({k.kernel, std::string(rule->name), std::string(rule->direction), std::move(p), 0});
-    for (Idea& idea : ideas)
-      if (idea.kernel == k.kernel) idea.promise = idea.proposal.promise * k.share;
+      for (Proposal& p : rule->propose(context)) {
+        const double promise = p.promise * k.share;
+        ideas.push_back(
+            {k.kernel, std::string(rule->name), std::string(rule->direction), std::move(p), promise});
+      }
   }
 
   void enqueue(const Idea& idea, std::deque<Idea>& later) {
