@@ -3,8 +3,8 @@
 
     build.py OUT_DIR [--kernel NAME]...
 
-writes OUT_DIR/<name>.gfx942.co, OUT_DIR/<name>.json (what Triton's launcher would need: LDS and waves), and Triton's
-own cache of it all in OUT_DIR/cache. LDS is not in the object: Triton gives it with each launch, and so do the launch
+writes OUT_DIR/<name>.gfx942.co with its launch file <name>.toml, OUT_DIR/<name>.json (what Triton's launcher would need:
+LDS and waves), and Triton's own cache of it all in OUT_DIR/cache. LDS is not in the object: Triton gives it with each launch, and so do the launch
 files. One that gives another size than the kernel was compiled for is an error.
 """
 import argparse
@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import pathlib
+import shutil
 import sys
 import tomllib
 
@@ -69,6 +70,7 @@ def main():
         (options.out / f"{name}.gfx942.co").write_bytes(kernel.asm["hsaco"])
         facts = {"kernel": kernel.metadata.name, "num_warps": kernel.metadata.num_warps,
                  "shared": kernel.metadata.shared, "triton": triton.__version__}
+        shutil.copyfile(HERE / f"{name}.toml", options.out / f"{name}.toml")
         (options.out / f"{name}.json").write_text(json.dumps(facts, indent=2) + "\n")
         print(f"{name}: {len(kernel.asm['hsaco'])} bytes, {facts['num_warps']} waves, {facts['shared']} bytes of LDS")
 

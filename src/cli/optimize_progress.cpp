@@ -82,20 +82,9 @@ void OptimizeProgress::standing(const search::Standing& s) {
   const bool committed = s.nodes > nodes_;
   nodes_ = s.nodes;
   if (committed && !s.last.empty() && !terminal_) show("committed " + s.last, true);
-  show(fmt::format("best {:.3f}x, {}; {:.1f}/s{}", s.best, outcomes_text(s), rate, left(budget_, s)),
+  show(fmt::format("best {:.3f}x, {}; {:.1f}/s{}", s.best, report::outcomes_text(s.attempts, s.outcomes),
+                   rate, left(budget_, s)),
        committed);
-}
-
-std::string outcomes_text(const search::Standing& s) {
-  std::string text = fmt::format("{} attempts", s.attempts);
-  std::string_view between = ": ";
-  for (size_t n = gate::outcome_count; n-- > 0;) {
-    const auto outcome = static_cast<gate::Outcome>(n);
-    if (s.outcomes[n] == 0 || outcome == gate::Outcome::Passed) continue;
-    text += fmt::format("{}{} {}", between, s.outcomes[n], name(outcome));
-    between = ", ";
-  }
-  return text;
 }
 
 } // namespace asmevo::cli

@@ -35,13 +35,18 @@ const std::atomic<bool>& interruption();
 
 /// Progress and interruption for a run.
 search::OptimizationHooks hooks_of(OptimizeProgress&, unsigned workers);
+/// "180", "180s", "3m", "1.5h"; of an option called `option`.
+Result<double> seconds_in(const std::string& text, std::string_view option);
+/// Of what the options say; nothing where they say nothing.
+Result<std::optional<search::Budget>> budget_of(const std::string& time, uint64_t attempts);
+
 /// The end of a run, for people or as JSON.
 Result<Answer> print_result(const std::string& folder, const search::OptimizationResult&, bool json);
 
+/// A run that was interrupted before its search began; it goes on from there.
+Answer print_interrupted(const std::string& folder, bool json);
+
 /// The run's report.html. A run is none the worse for lacking one: what goes wrong is said on stderr.
 void write_report(const std::string& folder);
-
-/// "57 attempts: 3 committed, 20 insufficient_speedup, 34 divergent"
-std::string outcomes_text(const search::Standing&);
 
 } // namespace asmevo::cli

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/optimize_progress.h"
+#include "report/batch_summary.h"
 #include "report/run_report.h"
 
 #include <memory>
@@ -14,7 +15,20 @@ struct Options {
   std::string folder, output;
 };
 
+Result<Answer> report_on_batch(const Options& options, bool json) {
+  ASMEVO_TRY(const report::BatchSummary summary,
+             json ? report::BatchSummary::read(options.folder) : report::write_summary(options.folder));
+  if (!options.output.empty()) ASMEVO_CHECK(write_file(options.output, report::html_of(summary)));
+  if (json)
+    print_json(report::json_of(summary));
+  else
+    fmt::print("{}  {}\n", report::text_of(summary),
+               options.output.empty() ? (summary.folder / "summary.html").string() : options.output);
+  return Answer::Yes;
+}
+
 Result<Answer> report_on(const Options& options, bool json) {
+  if (search::Batch::is_there(options.folder)) return report_on_batch(options, json);
   ASMEVO_TRY(const report::RunReport report, report::RunReport::read(options.folder));
   const std::filesystem::path file = options.output.empty()
                                          ? std::filesystem::path(options.folder) / "report.html"
@@ -39,10 +53,13 @@ void write_report(const std::string& folder) {
 void add_report(Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* verb =
-      add_verb(context, "report", "what a run of 'optimize' found, as a page to read and to send on",
+      add_verb(context, "report",
+               "what a run of 'optimize', or a batch of runs, found, as a page to read and to send on",
                "asmevo report run");
   verb->add_option("RUN", options->folder, "folder of the run")->required();
-  verb->add_option("-o,--output", options->output, "the page (default: RUN/report.html)")->type_name("FILE");
+  verb->add_option("-o,--output", options->output,
+                   "the page (default: RUN/report.html; of a batch: summary.html)")
+      ->type_name("FILE");
   verb->callback([&context, options] {
     context.action = [&context, options] { return report_on(*options, context.json); };
   });

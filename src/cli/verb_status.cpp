@@ -1,4 +1,4 @@
-#include "cli/cli.h"
+#include "cli/optimize_batch.h"
 #include "report/run_status.h"
 
 #include <memory>
@@ -18,6 +18,7 @@ Answer answer_of(report::RunState state) {
 }
 
 Result<Answer> status_of(const std::string& folder, bool json) {
+  if (search::Batch::is_there(folder)) return batch_status(folder, json);
   ASMEVO_TRY(const report::RunStatus status, report::RunStatus::read(folder));
   if (json)
     print_json(report::json_of(status));
@@ -30,10 +31,11 @@ Result<Answer> status_of(const std::string& folder, bool json) {
 
 void add_status(Context& context) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* verb = add_verb(context, "status",
-                            "how a run of 'optimize' stands, also while it goes on (exit 1 where it stopped "
-                            "before its end)",
-                            "asmevo status run");
+  CLI::App* verb = add_verb(
+      context, "status",
+      "how a run of 'optimize', or a batch of runs, stands, also while it goes on (exit 1 where it stopped "
+      "before its end)",
+      "asmevo status run");
   verb->add_option("RUN", *folder, "folder of the run")->required();
   verb->callback([&context, folder] {
     context.action = [&context, folder] { return status_of(*folder, context.json); };

@@ -376,7 +376,10 @@ class Maker {
       if (m.left_out.empty() && recipes_[i].made_up() && always_the_same && !m.always_the_same())
         m.left_out = "K0 does not always leave the same";
       if (!m.left_out.empty()) {
-        set.left_out.push_back(fmt::format("{}: {}", recipes_[i].name, m.left_out));
+        // Errors mostly begin with the name of the case, which begins with that of the recipe.
+        set.left_out.push_back(m.left_out.starts_with(recipes_[i].name)
+                                   ? m.left_out
+                                   : fmt::format("{}: {}", recipes_[i].name, m.left_out));
         continue;
       }
       std::ranges::move(m.cases, std::back_inserter(set.cases));

@@ -45,8 +45,9 @@ std::string limiter_of(const gate::NodeProfile& profile) {
 
 std::string text_of(const RunReport& r) {
   std::string text = headline(r);
-  text += fmt::format("  {} in {}; {}{}\n", outcomes_text(r.status.tally), duration_text(r.status.seconds),
-                      name(r.status.state), r.status.end.empty() ? "" : ": " + printable(r.status.end, 300));
+  text += fmt::format("  {} in {}; {}{}\n", outcomes_text(r.status.tally.attempts, r.status.tally.outcomes),
+                      duration_text(r.status.seconds), name(r.status.state),
+                      r.status.end.empty() ? "" : ": " + printable(r.status.end, 300));
   if (r.structural)
     text += fmt::format(
         "  {:.3f}x ({:.3f} at least) on models of another structure, which the search did not see\n",

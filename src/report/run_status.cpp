@@ -63,6 +63,11 @@ std::string_view name(RunState state) {
 }
 
 Result<RunStatus> RunStatus::read(const std::filesystem::path& folder) {
+  if (run::RunFolder::being_made(folder)) {
+    RunStatus s;
+    s.folder = folder, s.state = RunState::SettingUp;
+    return s;
+  }
   ASMEVO_TRY(const auto run, run::RunFolder::open(folder, false));
   return read(*run);
 }
@@ -144,8 +149,8 @@ std::string text_of(const RunStatus& s) {
   else
     text += fmt::format("  best      nothing beats K0 yet{}\n",
                         s.device.empty() ? "" : ", " + printable(s.device));
-  text += fmt::format("  attempts  {} in {}; {:.1f}/s\n", outcomes_text(s.tally), duration_text(s.seconds),
-                      s.rate());
+  text += fmt::format("  attempts  {} in {}; {:.1f}/s\n", outcomes_text(s.tally.attempts, s.tally.outcomes),
+                      duration_text(s.seconds), s.rate());
   if (const std::string left = left_text(s); !left.empty()) text += fmt::format("  budget    {}\n", left);
   for (const run::Event& e : s.events)
     text += fmt::format("  {:>8}  {}{}{}\n", duration_text(e.at), printable(e.kind),
@@ -176,11 +181,11 @@ std::string device_of(const Json& setup) {
   return fmt::format("modelled ({})", model->get<std::string>());
 }
 
-std::string outcomes_text(const run::Tally& t) {
-  std::string text = fmt::format("{} attempt{}", t.attempts, t.attempts == 1 ? "" : "s");
+std::string outcomes_text(uint64_t attempts, const std::array<uint64_t, gate::outcome_count>& outcomes) {
+  std::string text = fmt::format("{} attempt{}", attempts, attempts == 1 ? "" : "s");
   std::string_view between = ": ";
   for (const gate::Outcome o : outcomes_in_order()) {
-    const uint64_t n = t.outcomes[static_cast<size_t>(o)];
+    const uint64_t n = outcomes[static_cast<size_t>(o)];
     if (n == 0) continue;
     text += fmt::format("{}{} {}", between, n, gate::name(o));
     between = ", ";

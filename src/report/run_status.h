@@ -48,6 +48,6 @@ std::string duration_text(double seconds);
 /// "modelled (mi308x)"
 std::string device_of(const gate::Json& setup);
 /// "57 attempts: 3 committed, 20 insufficient_speedup, 34 divergent"
-std::string outcomes_text(const run::Tally&);
+std::string outcomes_text(uint64_t attempts, const std::array<uint64_t, gate::outcome_count>& outcomes);
 
 } // namespace asmevo::report

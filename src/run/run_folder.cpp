@@ -3,13 +3,6 @@
 #include "base/files.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <thread>
-#include <unistd.h>
 
 namespace asmevo::run {
 
@@ -33,6 +26,32 @@ constexpr const char* tables[] = {
 
 std::filesystem::path database_in(const std::filesystem::path& folder) {
   return folder / "run.sqlite";
+}
+
+std::filesystem::path lock_in(const std::filesystem::path& folder) {
+  return folder / "lock";
+}
+
+// All tables are made at once.
+bool has_tables(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(database_in(folder), error)) return false;
+  const auto database = Database::open(database_in(folder), false);
+  if (!database) return true; // no database, which whoever opens it says
+  const auto found = database->rows("SELECT name FROM sqlite_master WHERE name = 'meta'");
+  return !found || !found->empty();
+}
+
+// Nothing but what a run has before it has its tables; its process is gone.
+bool is_remains(const std::filesystem::path& folder) {
+  std::error_code error;
+  bool locked = false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string file = entry.path().filename().string();
+    locked |= file == "lock";
+    if (file != "lock" && !file.starts_with("k0.co") && !file.starts_with("run.sqlite")) return false;
+  }
+  return !error && locked && !is_locked(lock_in(folder)) && !has_tables(folder);
 }
 
 std::string text_of(const Json& j) {
@@ -70,16 +89,17 @@ Value optional_number(const std::optional<uint32_t>& n) {
 Result<std::unique_ptr<RunFolder>> RunFolder::create(const std::filesystem::path& path, const Json& settings,
                                                      const Bytes& k0) {
   std::error_code error;
-  if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error) && !is_remains(path))
     return bad_input("{}: is there already{}", path.string(),
                      std::filesystem::exists(database_in(path), error)
                          ? "; 'asmevo resume' goes on with a run"
                          : " and is no run");
   ASMEVO_CHECK(make_folder(path));
+  ASMEVO_TRY(FileLock lock, FileLock::take(lock_in(path), path.string(), "run"));
   ASMEVO_CHECK(write_file(path / "k0.co", k0));
   ASMEVO_TRY(Database database, Database::open(database_in(path), true));
   std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database)));
-  ASMEVO_CHECK(run->lock());
+  run->lock_ = std::move(lock);
   ASMEVO_CHECK(run->database_.run("BEGIN"));
   for (const char* table : tables) ASMEVO_CHECK(run->database_.run(table));
   ASMEVO_CHECK(run->set("version", version));
@@ -89,13 +109,23 @@ Result<std::unique_ptr<RunFolder>> RunFolder::create(const std::filesystem::path
   return run;
 }
 
+bool RunFolder::being_made(const std::filesystem::path& path) {
+  return is_locked(lock_in(path)) && !has_tables(path);
+}
+
 Result<std::unique_ptr<RunFolder>> RunFolder::open(const std::filesystem::path& path, bool write) {
   std::error_code error;
+  if (being_made(path)) return bad_input("{}: is being set up; look again in a moment", path.string());
   if (!std::filesystem::is_regular_file(database_in(path), error))
     return bad_input("{}: no run of asmevo (there is no run.sqlite)", path.string());
+  if (is_remains(path))
+    return bad_input("{}: was stopped before there was anything in it; 'asmevo optimize' starts it again",
+                     path.string());
   ASMEVO_TRY(Database database, Database::open(database_in(path), write));
   std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database)));
-  if (write) ASMEVO_CHECK(run->lock());
+  if (write) {
+    ASMEVO_TRY(run->lock_, FileLock::take(lock_in(path), path.string(), "run"));
+  }
   auto found = run->get("version");
   if (!found) return failed(found.error(), path.string());
   if (!*found || **found != version)
@@ -106,29 +136,8 @@ Result<std::unique_ptr<RunFolder>> RunFolder::open(const std::filesystem::path& 
   return run;
 }
 
-RunFolder::~RunFolder() {
-  if (lock_ >= 0) ::close(lock_);
-}
-
-Status RunFolder::lock() {
-  const std::filesystem::path file = path_ / "lock";
-  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock_ < 0) return environment_error("{}: {}", file.string(), std::strerror(errno));
-  // Whoever asks whether the run is in use holds the lock for a moment.
-  constexpr int tries = 20;
-  for (int n = 0; n < tries; ++n) {
-    if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return {};
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return environment_error("{}: another process works on this run", path_.string());
-}
-
 bool RunFolder::in_use() const {
-  const int file = ::open((path_ / "lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool free = ::flock(file, LOCK_SH | LOCK_NB) == 0;
-  ::close(file);
-  return !free;
+  return is_locked(lock_in(path_));
 }
 
 Status RunFolder::record(const Attempt& a) {

@@ -3,7 +3,7 @@
 //   run.sqlite        settings, attempts, nodes, events (below)
 //   k0.co, launch.toml
 //   best.co, best.json   of the best verified node; not there as long as nothing beats K0
-//   nodes/<id>/{candidate.co, edit.json}
+//   nodes/<id>/{candidate.co, candidate.s, edit.json}
 //   report.html
 //
 // Attempts go into the database one by one, as soon as their evaluation is done. A run is resumed by going
@@ -11,6 +11,7 @@
 // is answered from here.
 #pragma once
 
+#include "base/file_lock.h"
 #include "gate/commit_rule.h"
 #include "gate/outcome.h"
 #include "run/database.h"
@@ -70,12 +71,14 @@ struct Event {
 
 class RunFolder {
  public:
-  /// A new run. BadInput: the folder is there and not empty. Environment: it cannot be written.
+  /// A new run. BadInput: the folder is there and not empty, but for what a run leaves that was killed while
+  /// it was made. Environment: it cannot be written.
   static Result<std::unique_ptr<RunFolder>> create(const std::filesystem::path&, const Json& settings,
                                                    const Bytes& k0);
   /// One that is there. To write: Environment where another process writes to it.
   static Result<std::unique_ptr<RunFolder>> open(const std::filesystem::path&, bool write);
-  ~RunFolder();
+  /// A process is about to make it: there is nothing to open yet.
+  static bool being_made(const std::filesystem::path&);
   RunFolder(const RunFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
@@ -99,12 +102,11 @@ class RunFolder {
  private:
   RunFolder(std::filesystem::path path, Database database)
       : path_(std::move(path)), database_(std::move(database)) {}
-  Status lock();
 
   std::filesystem::path path_;
   Database database_;
   Json settings_;
-  int lock_ = -1;
+  FileLock lock_;
   mutable std::mutex mutex_;
 };
 

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "rebuild/assembly.h"
 
 #include <algorithm>
 
@@ -21,6 +22,12 @@ bool was_interrupted(const Evaluation& e) {
 std::string edit_text(const Suggestion& s) {
   if (!s.object) return s.edit.json();
   return gate::Json({{"rationale", s.edit.rationale}, {"direction", s.edit.direction}}).dump();
+}
+
+Result<std::string> assembly_of(const Bytes& object) {
+  ASMEVO_TRY(const auto subject, oracle::Subject::open(object));
+  ASMEVO_TRY(const rebuild::Recovery recovery, rebuild::recover(subject->object(), subject->codec()));
+  return rebuild::write_assembly(subject->object(), recovery, subject->codec());
 }
 
 } // namespace
@@ -228,6 +235,13 @@ Status Controller::decide(Slot& slot) {
   return {};
 }
 
+// For people to read. An object that assembly cannot express is none the worse for it.
+Status Controller::write_assembly(const std::filesystem::path& file, const Bytes& object) {
+  const auto text = assembly_of(object);
+  if (!text) return folder_.record(run::Event{seconds(), "note", "no candidate.s: " + text.error().message});
+  return write_file(file, *text);
+}
+
 Status Controller::commit(Slot& slot) {
   run::Attempt& a = slot.attempt;
   run::Node node;
@@ -263,6 +277,7 @@ Status Controller::commit(Slot& slot) {
   ASMEVO_CHECK(make_folder(folder));
   ASMEVO_CHECK(write_file(folder / "candidate.co", a.evaluation.object));
   ASMEVO_CHECK(write_file(folder / "edit.json", a.edit + "\n"));
+  if (!known) ASMEVO_CHECK(write_assembly(folder / "candidate.s", a.evaluation.object));
   a.outcome = gate::Outcome::Committed, a.node = node.id;
   a.text = slot.comparison.describe();
   if (!known) {

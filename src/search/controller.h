@@ -64,6 +64,7 @@ class Controller {
   Status apply(Slot&);
   Status decide(Slot&);
   Status commit(Slot&);
+  Status write_assembly(const std::filesystem::path& file, const Bytes& object);
   gate::Proposed proposed(const Suggestion&) const;
   bool out_of_time() const;
   double seconds() const;

@@ -47,12 +47,14 @@ class Optimization {
   }
 
  private:
-  // The file that was given, as long as it is what it was; then the copy.
+  // The file that was given, as long as it is what it was; then the copy, which a new run makes.
   Status find_launch() {
     if (settings_.setup.launch.empty()) return {};
     const std::filesystem::path copy = folder_.path() / "launch.toml";
-    ASMEVO_TRY(const Bytes kept, read_file(copy));
     const auto given = read_file(settings_.setup.launch);
+    if (std::error_code error; given && !std::filesystem::exists(copy, error))
+      ASMEVO_CHECK(write_file(copy, *given));
+    ASMEVO_TRY(const Bytes kept, read_file(copy));
     if (!given || content_hash(*given) != content_hash(kept)) settings_.setup.launch = copy;
     return {};
   }
@@ -190,11 +192,8 @@ OptimizationSettings OptimizationSettings::from_json(const Json& j) {
 
 Result<OptimizationResult> optimize(const std::filesystem::path& folder, const OptimizationSettings& settings,
                                     const Bytes& k0, const OptimizationHooks& hooks) {
+  if (!settings.setup.launch.empty()) ASMEVO_CHECK(read_file(settings.setup.launch));
   ASMEVO_TRY(const auto run, run::RunFolder::create(folder, settings.json(), k0));
-  if (!settings.setup.launch.empty()) {
-    ASMEVO_TRY(const Bytes launch, read_file(settings.setup.launch));
-    ASMEVO_CHECK(write_file(folder / "launch.toml", launch));
-  }
   return carry_out(*run, settings, hooks);
 }
 

@@ -1,0 +1,203 @@
+#include "report/batch_summary.h"
+
+#include "base/files.h"
+#include "report/outcome_meaning.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asmevo::report {
+
+namespace {
+
+namespace fs = std::filesystem;
+using gate::Json;
+
+double median_of(const std::vector<double>& seconds) {
+  return seconds.empty() ? 0 : timing::spread_of(seconds).median;
+}
+
+// From K0 to the node, each direction once.
+std::vector<std::string> directions_to(const std::vector<run::Node>& nodes, uint32_t id) {
+  std::vector<std::string> list;
+  while (id != 0) {
+    const auto node = std::ranges::find(nodes, id, &run::Node::id);
+    if (node == nodes.end() || node->parent >= id) break;
+    const std::string& what = node->direction.empty() ? node->rule : node->direction;
+    if (!what.empty()) list.push_back(what);
+    id = node->parent;
+  }
+  std::ranges::reverse(list);
+  std::vector<std::string> once;
+  for (std::string& d : list)
+    if (std::ranges::find(once, d) == once.end()) once.push_back(std::move(d));
+  return once;
+}
+
+std::string why_nothing(const run::Tally& tally, const std::vector<run::Attempt>& attempts,
+                        const std::string& end) {
+  if (tally.attempts == 0) return "no transformation applies" + (end.empty() ? "" : "; " + end);
+  std::string text;
+  for (const gate::Outcome o : outcomes_in_order())
+    if (const uint64_t n = tally.outcomes[static_cast<size_t>(o)]; n != 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, gate::name(o));
+  double nearest = 0;
+  for (const run::Attempt& a : attempts)
+    if (a.outcome == gate::Outcome::InsufficientSpeedup) nearest = std::max(nearest, a.over_best);
+  if (nearest > 0) text += fmt::format("; the nearest {:.4f}x", nearest);
+  return text;
+}
+
+// What stands in best.json, for a best.co that is there.
+void read_best(const fs::path& run, BatchRow& row) {
+  std::error_code error;
+  const auto text = read_file(run / "best.json");
+  if (!text || !fs::exists(run / "best.co", error)) return;
+  const Json j = Json::parse(text->begin(), text->end(), nullptr, false);
+  if (!j.is_object() || !j.contains("speedup")) return;
+  row.verified = true;
+  row.speedup = j.at("speedup").get<double>();
+  if (j.contains("speedup_structural")) row.structural = j.at("speedup_structural").get<double>();
+}
+
+Status read_run(const fs::path& folder, BatchRow& row) {
+  ASMEVO_TRY(const auto run, run::RunFolder::open(folder, false));
+  ASMEVO_TRY(const RunStatus status, RunStatus::read(*run));
+  ASMEVO_TRY(const std::vector<run::Node> nodes, run->nodes());
+  row.state = name(status.state);
+  row.device = status.device, row.tally = status.tally, row.seconds = status.seconds;
+  row.speedup = status.speedup;
+  read_best(folder, row);
+  for (const run::Node& n : nodes) {
+    if (n.id == 0) row.k0_seconds = median_of(n.seconds);
+    if (n.id == status.best) row.best_seconds = median_of(n.seconds);
+  }
+  row.directions = directions_to(nodes, status.best);
+  if (row.verified) {
+    row.exit_code = 0;
+  } else if (status.state == RunState::Done) {
+    ASMEVO_TRY(const std::vector<run::Attempt> attempts, run->attempts());
+    row.why_not = status.best == 0 ? why_nothing(status.tally, attempts, status.end)
+                                   : "what was found did not pass the verification at the end";
+    row.speedup = 1, row.exit_code = 1;
+  }
+  return {};
+}
+
+BatchRow row_of(const fs::path& runs, const search::BatchKernel& k) {
+  BatchRow row;
+  row.kernel = k.name, row.file = k.input.file, row.same_as = k.same_as;
+  row.target = k.input.target.substr(0, k.input.target.find(':'));
+  row.state = "waiting";
+  const fs::path folder = runs / k.name;
+  std::error_code error;
+  if (fs::exists(folder / "run.sqlite", error)) {
+    row.run = k.name;
+    try {
+      if (const Status read = read_run(folder, row); !read)
+        row.state = "waiting", row.why_not = one_line(read.error()).message;
+    } catch (const nlohmann::json::exception& e) {
+      row.state = "failed", row.why_not = fmt::format("{}: {}", k.name, e.what());
+    }
+  }
+  if (k.failure) {
+    row.state = "failed", row.why_not = k.failure->reason, row.exit_code = k.failure->exit_code;
+  }
+  return row;
+}
+
+// The figures of a kernel that others are the same as.
+void take_over(const BatchSummary& summary, BatchRow& row) {
+  const auto other = std::ranges::find_if(
+      summary.rows, [&](const BatchRow& r) { return r.kernel == row.same_as && r.same_as.empty(); });
+  if (other == summary.rows.end()) return;
+  const BatchRow own = row;
+  row = *other;
+  row.kernel = own.kernel, row.file = own.file, row.same_as = own.same_as;
+}
+
+void count(BatchSummary& s) {
+  double logarithms = 0;
+  for (const BatchRow& row : s.rows) {
+    if (!row.same_as.empty()) {
+      ++s.same;
+      continue;
+    }
+    if (row.state == "failed")
+      ++s.failed;
+    else if (!row.exit_code)
+      ++s.open;
+    else
+      ++(row.verified ? s.faster : s.not_faster), logarithms += std::log(std::max(row.speedup, 1e-9));
+  }
+  if (const size_t n = s.faster + s.not_faster; n != 0)
+    s.mean_speedup = std::exp(logarithms / static_cast<double>(n));
+}
+
+Json json_of(const BatchRow& r) {
+  Json outcomes = Json::object();
+  for (const gate::Outcome o : outcomes_in_order())
+    if (const uint64_t n = r.tally.outcomes[static_cast<size_t>(o)]; n != 0)
+      outcomes[std::string(gate::name(o))] = n;
+  const auto text = [](const std::string& s) { return s.empty() ? Json(nullptr) : Json(s); };
+  return {{"kernel", r.kernel},
+          {"file", r.file},
+          {"target", r.target},
+          {"run", text(r.run)},
+          {"same_as", text(r.same_as)},
+          {"state", r.state},
+          {"exit_code", r.exit_code ? Json(*r.exit_code) : Json(nullptr)},
+          {"device", text(r.device)},
+          {"verified", r.verified},
+          {"speedup", r.speedup},
+          {"speedup_structural", r.structural ? Json(*r.structural) : Json(nullptr)},
+          {"k0_seconds", r.k0_seconds},
+          {"best_seconds", r.best_seconds},
+          {"attempts", r.tally.attempts},
+          {"outcomes", outcomes},
+          {"seconds", r.seconds},
+          {"directions", r.directions},
+          {"why_not", text(r.why_not)}};
+}
+
+} // namespace
+
+Result<BatchSummary> BatchSummary::read(const fs::path& runs) {
+  ASMEVO_TRY(const search::Batch batch, search::Batch::read(runs));
+  BatchSummary s;
+  s.folder = runs, s.input = batch.folder.string();
+  s.command = batch.command, s.made_by = batch.settings.made_by;
+  s.in_use = search::batch_in_use(runs);
+  for (const search::BatchKernel& k : batch.kernels) s.rows.push_back(row_of(runs, k));
+  for (BatchRow& row : s.rows)
+    if (!row.same_as.empty()) take_over(s, row);
+  count(s);
+  return s;
+}
+
+Json json_of(const BatchSummary& s) {
+  Json rows = Json::array();
+  for (const BatchRow& r : s.rows) rows.push_back(json_of(r));
+  return {{"version", 1},
+          {"batch", s.folder.string()},
+          {"folder", s.input},
+          {"command", s.command},
+          {"made_by", s.made_by},
+          {"faster", s.faster},
+          {"not_faster", s.not_faster},
+          {"failed", s.failed},
+          {"open", s.open},
+          {"same_as_others", s.same},
+          {"mean_speedup", s.mean_speedup},
+          {"kernels", rows}};
+}
+
+Result<BatchSummary> write_summary(const fs::path& runs) {
+  ASMEVO_TRY(BatchSummary s, BatchSummary::read(runs));
+  const std::string json = json_of(s).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  ASMEVO_CHECK(write_file(runs / "summary.json", std::string_view(json)));
+  ASMEVO_CHECK(write_file(runs / "summary.html", std::string_view(html_of(s))));
+  return s;
+}
+
+} // namespace asmevo::report
