@@ -11,7 +11,8 @@ namespace asmevo::report {
 namespace {
 
 constexpr std::string_view batch_style = R"css(
-.batch td { text-align: left; } .batch td.figure { text-align: right; white-space: nowrap; }
+.batch thead th, .batch td { text-align: left; }
+.batch thead th.figure, .batch td.figure { text-align: right; } .batch td.figure { white-space: nowrap; }
 .batch td.gain { color: var(--good); font-weight: 600; } .batch td.failed { color: var(--bad); }
 .batch td.said { color: var(--quiet); overflow-wrap: anywhere; min-width: 12rem; } a { color: var(--accent); }
 )css";
@@ -25,7 +26,9 @@ std::string link_to(const BatchRow& r) {
 std::string remark(const BatchRow& r) {
   if (!r.same_as.empty()) return "the same as " + html_text(r.same_as, short_text);
   if (!r.why_not.empty()) return html_text(r.why_not, long_text);
-  if (r.verified) return html_text(fmt::format("{}", fmt::join(r.directions, ", ")), short_text);
+  if (r.verified)
+    return html_text(fmt::format("{}", fmt::join(r.directions, ", ")), short_text) +
+           (r.inferred ? "; launch inferred" : "");
   return html_text(r.state);
 }
 
@@ -47,9 +50,13 @@ std::string row_html(const BatchRow& r) {
 
 std::string table(const BatchSummary& s) {
   std::string text = "<div class=\"scroll\"><table class=\"batch\">\n<thead><tr>";
-  for (const char* heading : {"kernel", "target", "speedup", "on models of another structure", "K0", "best",
-                              "attempts", "search", "by, or why not"})
-    text += fmt::format("<th scope=\"col\">{}</th>", heading);
+  const auto heading = [&text](std::string_view kind, std::string_view what) {
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", kind, what);
+  };
+  for (const char* what : {"kernel", "target"}) heading("", what);
+  for (const char* what : {"speedup", "on models of another structure", "K0", "best", "attempts", "search"})
+    heading(" class=\"figure\"", what);
+  heading("", "by, or why not");
   text += "</tr></thead>\n<tbody>\n";
   for (const BatchRow& r : s.rows) text += row_html(r);
   return text + "</tbody></table></div>\n";
@@ -66,19 +73,22 @@ std::string header(const BatchSummary& s) {
   const auto chip = [](std::string_view kind, size_t n, std::string_view what) {
     return n == 0 ? "" : fmt::format("<span class=\"chip {}\">{} {}</span>", kind, n, what);
   };
-  return fmt::format(
-      "<header>\n<p class=\"eyebrow\">asmevo \u00b7 {} kernels</p>\n<h1>{}</h1>\n"
-      "<p class=\"claim\"><strong>{:.3f}\u00d7</strong> <span>in the geometric mean over the {} that came to "
-      "their "
-      "end, "
-      "{}</span></p>\n<p class=\"chips\">{}{}{}{}{}</p>\n"
-      "<p class=\"caveat\">All times on this page are <b>modelled</b>: a cycle model computed them. <b>No "
-      "GPU has "
-      "been seen.</b> A speedup stands here only where the object was verified once more from the disk.</p>\n"
-      "</header>\n",
-      s.rows.size(), html_text(s.input, short_text), s.mean_speedup, s.faster + s.not_faster, devices(s),
-      chip("good", s.faster, "faster"), chip("", s.not_faster, "not faster"), chip("bad", s.failed, "failed"),
-      chip("busy", s.open, "not done"), chip("", s.same, "the same as others"));
+  std::string text = fmt::format("<header>\n<p class=\"eyebrow\">asmevo \u00b7 {} kernels</p>\n<h1>{}</h1>\n",
+                                 s.rows.size(), html_text(s.input, short_text));
+  if (s.faster == 0)
+    text += fmt::format("<p class=\"claim none\"><strong>Nothing faster {}</strong> <span>{}</span></p>\n",
+                        s.open == 0 ? "was found" : "so far", devices(s));
+  else
+    text += fmt::format("<p class=\"claim\"><strong>{:.3f}\u00d7</strong> <span>in the geometric mean of {} "
+                        "kernels, {}</span></p>\n",
+                        s.mean_speedup, s.faster + s.not_faster, devices(s));
+  text += fmt::format("<p class=\"chips\">{}{}{}{}{}</p>\n", chip("good", s.faster, "faster"),
+                      chip("", s.not_faster, "not faster"), chip("bad", s.failed, "failed"),
+                      chip("busy", s.open, "not done"), chip("", s.same, "the same as others"));
+  return text +
+         "<p class=\"caveat\">All times on this page are <b>modelled</b>: a cycle model computed them. "
+         "<b>No GPU has been seen.</b> A speedup stands here only where the object was verified once "
+         "more from the disk.</p>\n</header>\n";
 }
 
 } // namespace

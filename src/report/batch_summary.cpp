@@ -87,6 +87,7 @@ Status read_run(const fs::path& folder, BatchRow& row) {
 BatchRow row_of(const fs::path& runs, const search::BatchKernel& k) {
   BatchRow row;
   row.kernel = k.name, row.file = k.input.file, row.same_as = k.same_as;
+  row.inferred = k.input.launch.empty();
   row.target = k.input.target.substr(0, k.input.target.find(':'));
   row.state = "waiting";
   const fs::path folder = runs / k.name;
@@ -143,6 +144,7 @@ Json json_of(const BatchRow& r) {
   return {{"kernel", r.kernel},
           {"file", r.file},
           {"target", r.target},
+          {"launch_inferred", r.inferred},
           {"run", text(r.run)},
           {"same_as", text(r.same_as)},
           {"state", r.state},

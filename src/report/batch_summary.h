@@ -11,6 +11,7 @@ struct BatchRow {
   std::string kernel;    // as the run is called
   std::string file;      // of the input folder
   std::string target;    // "gfx942"
+  bool inferred = false; // its launch
   std::string run;       // folder, in that of the batch; empty: there is none
   std::string same_as;   // kernel whose run stands for this one; the figures are its
   std::string state;     // "done", "failed", "waiting", or a run's

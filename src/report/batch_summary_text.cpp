@@ -14,7 +14,9 @@ constexpr size_t widest_name = 48, longest_reason = 110;
 std::string remark(const BatchRow& r) {
   if (!r.same_as.empty()) return "the same as " + printable(r.same_as, widest_name);
   if (!r.why_not.empty()) return printable(r.why_not, longest_reason);
-  if (r.verified) return printable(fmt::format("{}", fmt::join(r.directions, ", ")), longest_reason);
+  if (r.verified)
+    return printable(fmt::format("{}", fmt::join(r.directions, ", ")), longest_reason) +
+           (r.inferred ? "; launch inferred" : "");
   return r.state;
 }
 

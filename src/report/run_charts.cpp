@@ -12,7 +12,7 @@ namespace asmevo::report {
 namespace {
 
 // Narrow enough that its texts can be read on a phone, where it is not made smaller.
-constexpr double width = 400, height = 250, left = 54, right = 14, top = 20, bottom = 46;
+constexpr double width = 400, height = 250, left = 64, right = 14, top = 20, bottom = 46;
 constexpr double rug = 10;          // height of the strip of refused attempts
 constexpr size_t most_dots = 2000;  // beyond that every second, every third, ... is drawn
 constexpr double label_room = 18;   // between the labels of two commits

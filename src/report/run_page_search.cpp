@@ -70,7 +70,8 @@ class LineageList {
         "<b>node {}</b> <span class=\"x\">{:.3f}\u00d7</span> <small>on {}, {:+.2f} %{}</small>", n.id,
         n.speedup, version_text(n.parent), (n.over_parent - 1) * 100, best ? ", the best" : "");
     for (const std::string* tag : {&n.direction, &n.rule})
-      if (!tag->empty()) text_ += fmt::format(" <span class=\"tag\">{}</span>", html_text(*tag, short_text));
+      if (!tag->empty() && (tag == &n.direction || n.rule != n.direction))
+        text_ += fmt::format(" <span class=\"tag\">{}</span>", html_text(*tag, short_text));
     text_ += fmt::format("<p>{}</p></li>\n", html_text(n.rationale, long_text));
   }
 

@@ -57,7 +57,7 @@ header, section { background: var(--card); border: 1px solid var(--line); border
 .note { margin: 10px 0; }
 .proof { margin: 0 0 12px; border-radius: 8px; padding: 10px 12px; background: var(--good-soft); color: var(--good); }
 .charts { display: grid; gap: 14px; }
-.chart { display: block; width: 100%; height: auto; }
+.chart { display: block; width: 100%; height: auto; overflow: visible; }
 .chart text { font: 12px system-ui, sans-serif; fill: var(--quiet); font-variant-numeric: tabular-nums; }
 .chart .node { font-weight: 700; fill: var(--good); }
 .chart .grid { stroke: var(--line); } .chart .one { stroke: var(--before); stroke-dasharray: 3 3; }

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "codeobject/container.h"
 #include "isa/target.h"
+#include "oracle/launch_spec.h"
 
 #include <nlohmann/json.hpp>
 
@@ -123,7 +124,7 @@ class Finder {
     if (!wanted.empty()) std::erase_if(kernels, [&](const std::string& name) { return name != wanted; });
     if (kernels.empty() && !selection_.kernel.empty()) return;
     input.kernel = selection_.kernel;
-    if (!input.launch.empty() || names->size() <= 1) {
+    if (names->size() <= 1 || names_kernels(input)) {
       inputs_.push_back(std::move(input));
       return;
     }
@@ -131,6 +132,15 @@ class Finder {
       input.kernel = name;
       inputs_.push_back(input);
     }
+  }
+
+  // Whether there is a launch file and it says what is launched; one that cannot be read says so later.
+  bool names_kernels(const BatchInput& input) const {
+    if (input.launch.empty()) return false;
+    const auto spec = oracle::LaunchSpec::read(folder_ / input.launch);
+    return !spec || std::ranges::none_of(spec->steps, [](const oracle::StepSpec& s) {
+      return s.kind == oracle::StepSpec::Kind::Launch && s.kernel.empty();
+    });
   }
 
   static std::vector<std::string> stems(const fs::path& file) {
