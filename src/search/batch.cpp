@@ -273,7 +273,7 @@ Result<Batch> Batch::read(const fs::path& runs) {
   ASMEVO_TRY(const Bytes text, read_file(file_in(runs)));
   const Json j = Json::parse(text.begin(), text.end(), nullptr, false);
   try {
-    if (!j.is_object() || j.at("version") != version)
+    if (!j.is_object() || j.value("version", 0) != version)
       return bad_input("{}: no batch of this version of asmevo", file_in(runs).string());
     return from_json(j);
   } catch (const nlohmann::json::exception& e) {

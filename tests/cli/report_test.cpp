@@ -175,6 +175,23 @@ TEST(Report, OfARunThatWasInterrupted) {
   EXPECT_EQ(run_asmevo({"report", run}).exit_code, 0);
 }
 
+TEST(Report, OfARunThatWasInterruptedWhileSettingUp) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "proposals.json", slow_proposals()));
+  const fs::path run = folder / "run";
+  // A shell, since the signal must come when the folder is there, which is not long.
+  std::vector<std::string> command = {
+      "sh", "-c", R"(run=$0; "$@" & while [ ! -e "$run/lock" ]; do sleep 0.01; done; kill -TERM $!; wait $!)",
+      run.string(), ASMEVO_BINARY_DIR "/asmevo"};
+  for (const std::string& word : pair_command(run, folder / "proposals.json")) command.push_back(word);
+  const Ran ran = run_command(command);
+  EXPECT_EQ(ran.exit_code, 1) << ran.err;
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("interrupted"), HasSubstr("'asmevo resume " + run.string() + "' goes on")));
+  EXPECT_THAT(run_asmevo({"status", run.string()}).out, HasSubstr("run: interrupted\n"));
+  EXPECT_EQ(run_asmevo({"resume", run.string(), "--attempts", "1"}).exit_code, 1);
+}
+
 TEST(Report, RefusesWhatIsNoRun) {
   const TemporaryFolder folder;
   const fs::path run = folder / "run";

@@ -129,5 +129,25 @@ TEST(RunFolder, SurvivesKill) {
   std::filesystem::remove_all(path);
 }
 
+// Killed at a moment when there is a folder and no run in it.
+TEST(RunFolder, StartsAgainOnWhatWasNeverMade) {
+  const auto path = fresh_folder();
+  ASSERT_TRUE(make_folder(path));
+  for (const char* file : {"lock", "run.sqlite"}) ASSERT_TRUE(write_file(path / file, std::string_view()));
+  const auto opened = RunFolder::open(path, false);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("before there was anything in it"), std::string::npos);
+  {
+    const auto lock = FileLock::take(path / "lock", "it", "run");
+    ASSERT_TRUE(lock);
+    EXPECT_TRUE(RunFolder::being_made(path));
+    EXPECT_FALSE(RunFolder::create(path, Json::object(), Bytes{1}));
+  }
+  EXPECT_FALSE(RunFolder::being_made(path));
+  ASSERT_TRUE(RunFolder::create(path, Json::object(), Bytes{1}));
+  EXPECT_TRUE(RunFolder::open(path, false));
+  EXPECT_FALSE(RunFolder::create(path, Json::object(), Bytes{1})); // now there is a run
+}
+
 } // namespace
 } // namespace asmevo::run
