@@ -41,10 +41,16 @@ std::string why_nothing(const run::Tally& tally, const std::vector<run::Attempt>
   for (const gate::Outcome o : outcomes_in_order())
     if (const uint64_t n = tally.outcomes[static_cast<size_t>(o)]; n != 0)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, gate::name(o));
-  double nearest = 0;
+  const run::Attempt* nearest = nullptr;
   for (const run::Attempt& a : attempts)
-    if (a.outcome == gate::Outcome::InsufficientSpeedup) nearest = std::max(nearest, a.over_best);
-  if (nearest > 0) text += fmt::format("; the nearest {:.4f}x", nearest);
+    if (a.outcome == gate::Outcome::InsufficientSpeedup && a.over_best > (nearest ? nearest->over_best : 0))
+      nearest = &a;
+  // "1.0346 times the best in the median (...); 1.0296 was needed; ..."
+  if (nearest) {
+    const size_t first = nearest->text.find(';');
+    text += "; the nearest: " +
+            nearest->text.substr(0, first == std::string::npos ? first : nearest->text.find(';', first + 1));
+  }
   return text;
 }
 

@@ -9,7 +9,7 @@ namespace asmevo::report {
 
 namespace {
 
-constexpr size_t widest_name = 48, longest_reason = 110;
+constexpr size_t widest_name = 48, longest_reason = 100;
 
 std::string remark(const BatchRow& r) {
   if (!r.same_as.empty()) return "the same as " + printable(r.same_as, widest_name);

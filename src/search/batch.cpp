@@ -191,7 +191,7 @@ class Work {
   // What the machine lacked may be there now; what was wrong with the kernel is still.
   bool is_over(const BatchKernel& k) const {
     if (k.failure) return k.failure->exit_code == 2;
-    return k.finished && !is_more(batch_.settings.budget, k.given);
+    return k.finished && has_run(k) && !is_more(batch_.settings.budget, k.given);
   }
 
   Status work_on(BatchKernel& k, size_t number, size_t of) {

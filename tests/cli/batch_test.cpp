@@ -91,11 +91,23 @@ TEST(Batch, GoesThroughAFolder) {
               AllOf(HasSubstr("pair.gfx942.slow/report.html"), HasSubstr("No GPU has been seen"),
                     Not(HasSubstr("<script"))));
 
+  if (run_command({"sh", "-c", "command -v python3"}).exit_code == 0) {
+    const Ran table = run_command({"python3", ASMEVO_SOURCE_DIR "/tools/results_table.py",
+                                   (runs / "summary.json").string(), "--strip", ".slow"});
+    EXPECT_EQ(table.exit_code, 0) << table.err;
+    EXPECT_THAT(table.out, AllOf(HasSubstr("**modelled (mi300x)**"), HasSubstr("| pair.gfx942 |"),
+                                 HasSubstr("1 of 2 faster"), Not(HasSubstr("copy"))));
+  }
+
   // Nothing is left to do: the same again, at once; and what came to the folder since is taken in.
   const Ran again = run_asmevo(batch_command(folder));
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(again.out, ran.out);
   EXPECT_EQ(again.err, "");
+  // A run that somebody has removed is made again.
+  fs::remove_all(runs / "pair.gfx942.fast");
+  EXPECT_THAT(run_asmevo(batch_command(folder)).err, HasSubstr("[2/3] pair.gfx942.fast: nothing faster"));
+  EXPECT_TRUE(fs::exists(runs / "pair.gfx942.fast/report.html"));
   ASSERT_TRUE(write_file(in / "more.hsaco", std::string_view("nonsense, too")));
   EXPECT_THAT(run_asmevo(batch_command(folder)).out, HasSubstr("6 kernels: 1 faster, 1 not, 2 failed"));
 
