@@ -3,6 +3,7 @@
 #include "base/files.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -10,12 +11,14 @@
 #include <sys/file.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace asmevo::run {
 
 namespace {
 
 constexpr int64_t version = 1;
+constexpr std::string_view lock_name = "lock";
 
 constexpr const char* tables[] = {
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -55,6 +58,75 @@ Result<T> guarded(const std::function<T()>& read) {
   }
 }
 
+// The lock file, open and locked.
+class Lock {
+ public:
+  Lock() = default;
+  explicit Lock(int file) : file_(file) {}
+  Lock(Lock&& o) noexcept : file_(o.release()) {}
+  Lock& operator=(Lock&& o) noexcept {
+    std::swap(file_, o.file_);
+    return *this;
+  }
+  ~Lock() {
+    if (file_ >= 0) ::close(file_);
+  }
+  int release() { return std::exchange(file_, -1); }
+
+  static Result<Lock> take(const std::filesystem::path& folder) {
+    const std::filesystem::path path = folder / lock_name;
+    Lock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (lock.file_ < 0) return environment_error("{}: cannot write: {}", path.string(), std::strerror(errno));
+    // Whoever asks whether the run is in use holds the lock for a moment.
+    constexpr int tries = 20;
+    for (int n = 0; n < tries; ++n) {
+      if (::flock(lock.file_, LOCK_EX | LOCK_NB) == 0) return lock;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return environment_error("{}: another process works on this run", folder.string());
+  }
+
+ private:
+  int file_ = -1;
+};
+
+// "best.co.x7Rq2b": beside a file that was being written when its process was killed (base/files.h).
+bool is_half(const std::string& name) {
+  constexpr size_t marks = 7;
+  constexpr std::array<std::string_view, 7> files = {"k0.co",       "launch.toml",  "best.co",  "best.json",
+                                                     "report.html", "candidate.co", "edit.json"};
+  return std::ranges::any_of(files, [&](std::string_view file) {
+    return name.size() == file.size() + marks && name.starts_with(file) && name[file.size()] == '.';
+  });
+}
+
+void remove_halves(const std::filesystem::path& folder) {
+  const auto files = list_files(folder);
+  if (!files) return;
+  std::error_code ignored;
+  for (const std::filesystem::path& file : *files)
+    if (is_half(file.filename().string())) std::filesystem::remove(file, ignored);
+}
+
+// A run that was killed while its folder was being made: the first files, and no settings. There is nothing
+// to go on with.
+bool never_began(const std::filesystem::path& folder) {
+  constexpr std::array<std::string_view, 6> first = {lock_name,    "k0.co",          "launch.toml",
+                                                     "run.sqlite", "run.sqlite-wal", "run.sqlite-shm"};
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(folder / lock_name, error)) return false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (std::ranges::find(first, name) == first.end() && !is_half(name)) return false;
+  }
+  const std::filesystem::path file = database_in(folder);
+  if (!std::filesystem::exists(file, error) || std::filesystem::is_empty(file, error)) return true;
+  const auto database = Database::open(file, false);
+  if (!database) return false;
+  const auto tables_there = database->rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'");
+  return tables_there && tables_there->empty();
+}
+
 Value optional_json(const std::optional<gate::Evaluation>& e) {
   if (!e) return nullptr;
   return text_of(e->json());
@@ -68,18 +140,26 @@ Value optional_number(const std::optional<uint32_t>& n) {
 } // namespace
 
 Result<std::unique_ptr<RunFolder>> RunFolder::create(const std::filesystem::path& path, const Json& settings,
-                                                     const Bytes& k0) {
+                                                     const Bytes& k0, const std::optional<Bytes>& launch) {
   std::error_code error;
-  if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
+  const auto usable = [&]() -> Status {
+    if (!std::filesystem::exists(path, error) || std::filesystem::is_empty(path, error) || never_began(path))
+      return {};
     return bad_input("{}: is there already{}", path.string(),
                      std::filesystem::exists(database_in(path), error)
                          ? "; 'asmevo resume' goes on with a run"
                          : " and is no run");
+  };
+  ASMEVO_CHECK(usable());
   ASMEVO_CHECK(make_folder(path));
+  ASMEVO_TRY(Lock lock, Lock::take(path));
+  ASMEVO_CHECK(usable()); // somebody else may have made a run of it while this one waited
+  for (const char* suffix : {"", "-wal", "-shm"})
+    std::filesystem::remove(database_in(path).string() + suffix, error);
   ASMEVO_CHECK(write_file(path / "k0.co", k0));
+  if (launch) ASMEVO_CHECK(write_file(path / "launch.toml", *launch));
   ASMEVO_TRY(Database database, Database::open(database_in(path), true));
-  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database)));
-  ASMEVO_CHECK(run->lock());
+  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database), lock.release()));
   ASMEVO_CHECK(run->database_.run("BEGIN"));
   for (const char* table : tables) ASMEVO_CHECK(run->database_.run(table));
   ASMEVO_CHECK(run->set("version", version));
@@ -90,16 +170,21 @@ Result<std::unique_ptr<RunFolder>> RunFolder::create(const std::filesystem::path
 }
 
 Result<std::unique_ptr<RunFolder>> RunFolder::open(const std::filesystem::path& path, bool write) {
+  if (never_began(path))
+    return bad_input("{}: the run was ended before it began; 'asmevo optimize' starts it anew",
+                     path.string());
   std::error_code error;
   if (!std::filesystem::is_regular_file(database_in(path), error))
     return bad_input("{}: no run of asmevo (there is no run.sqlite)", path.string());
+  Lock lock;
+  if (write) {
+    ASMEVO_TRY(lock, Lock::take(path));
+    remove_halves(path);
+  }
   ASMEVO_TRY(Database database, Database::open(database_in(path), write));
-  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database)));
-  if (write) ASMEVO_CHECK(run->lock());
-  auto found = run->get("version");
-  if (!found) return failed(found.error(), path.string());
-  if (!*found || **found != version)
-    return bad_input("{}: a run of another version of asmevo", path.string());
+  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database), lock.release()));
+  ASMEVO_TRY(const auto found, run->get("version"));
+  if (!found || *found != version) return bad_input("{}: a run of another version of asmevo", path.string());
   ASMEVO_TRY(const auto settings, run->get("settings"));
   if (!settings) return bad_input("{}: run.sqlite: no settings", path.string());
   run->settings_ = *settings;
@@ -108,19 +193,6 @@ Result<std::unique_ptr<RunFolder>> RunFolder::open(const std::filesystem::path& 
 
 RunFolder::~RunFolder() {
   if (lock_ >= 0) ::close(lock_);
-}
-
-Status RunFolder::lock() {
-  const std::filesystem::path file = path_ / "lock";
-  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock_ < 0) return environment_error("{}: {}", file.string(), std::strerror(errno));
-  // Whoever asks whether the run is in use holds the lock for a moment.
-  constexpr int tries = 20;
-  for (int n = 0; n < tries; ++n) {
-    if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return {};
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return environment_error("{}: another process works on this run", path_.string());
 }
 
 bool RunFolder::in_use() const {
@@ -149,8 +221,17 @@ Status RunFolder::record_decision(const Attempt& a) {
        optional_number(a.node), int64_t{a.round}, int64_t{a.slot}});
 }
 
-Status RunFolder::record(const Node& n) {
+Status RunFolder::record(const Node& n, const std::optional<Event>& e) {
   const std::lock_guard lock(mutex_);
+  ASMEVO_CHECK(database_.run("BEGIN"));
+  Status both = insert(n);
+  if (both && e) both = insert(*e);
+  if (both) both = database_.run("COMMIT");
+  if (!both) (void)database_.run("ROLLBACK");
+  return both;
+}
+
+Status RunFolder::insert(const Node& n) {
   return database_.run(
       "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {int64_t{n.id}, int64_t{n.parent}, int64_t{n.round}, int64_t{n.slot}, n.edit, n.object_hash,
@@ -160,6 +241,10 @@ Status RunFolder::record(const Node& n) {
 
 Status RunFolder::record(const Event& e) {
   const std::lock_guard lock(mutex_);
+  return insert(e);
+}
+
+Status RunFolder::insert(const Event& e) {
   return database_.run("INSERT INTO events (at, kind, text) VALUES (?, ?, ?)", {e.at, e.kind, e.text});
 }
 

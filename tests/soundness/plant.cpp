@@ -1,0 +1,89 @@
+#include "soundness/plant.h"
+
+#include "base/hash.h"
+#include "base/random.h"
+
+#include <algorithm>
+
+namespace asmevo::soundness {
+
+namespace {
+
+void shuffle(Drafts& drafts, uint64_t seed) {
+  RandomStream random(seed);
+  for (size_t n = drafts.size(); n > 1; --n) std::swap(drafts[n - 1], drafts[random.below(n)]);
+}
+
+} // namespace
+
+std::optional<Candidate> Planter::next(DefectClass defect) {
+  Queue& queue = queues_[static_cast<size_t>(defect)];
+  if (!queue.made) {
+    queue.drafts = make(defect);
+    shuffle(queue.drafts, seed_ ^ hash64(as_bytes(bench_.source.name)) ^ static_cast<uint64_t>(defect));
+    queue.made = true;
+  }
+  while (!queue.drafts.empty()) {
+    Draft draft = std::move(queue.drafts.back());
+    queue.drafts.pop_back();
+    if (auto candidate = tried(defect, std::move(draft))) return candidate;
+  }
+  return std::nullopt;
+}
+
+Drafts Planter::make(DefectClass defect) {
+  switch (defect) {
+  case DefectClass::WorkSkipped: return work_skipped(bench_);
+  case DefectClass::LastTileDropped: return last_tile_dropped(bench_);
+  case DefectClass::WaitRemoved: return wait_removed(bench_);
+  case DefectClass::StaleOutput: return stale_output(bench_);
+  case DefectClass::AliasingBroken: return aliasing_broken(bench_);
+  case DefectClass::GuardOverwritten: return guard_overwritten(bench_);
+  case DefectClass::AbiChanged: return abi_changed(bench_);
+  case DefectClass::NanHidden: return nan_hidden(bench_);
+  case DefectClass::OwnOldOutput: return own_old_output(bench_);
+  case DefectClass::SeenOnly: break;
+  }
+  gate::SetupRequest request = bench_.request();
+  request.threads = 1;
+  auto setup = gate::Setup::make(std::move(request));
+  if (!setup) return {};
+  setup_ = *std::move(setup);
+  return seen_only(bench_, *setup_);
+}
+
+std::optional<Candidate> Planter::tried(DefectClass defect, Draft draft) {
+  Candidate candidate{.defect = defect, .text = draft.text, .proof = "", .edit = {}, .object = {}};
+  if (draft.object) {
+    if (!seen_.insert(content_hash(*draft.object)).second) return std::nullopt;
+    candidate.proof = "by construction";
+    candidate.object = std::move(draft.object);
+    return candidate;
+  }
+  candidate.edit = bench_.edit(draft.changes, draft.front);
+  candidate.edit->rationale = fmt::format("{}: {}", name(defect), draft.text);
+  const auto built = bench_.build(*candidate.edit);
+  if (!built) return std::nullopt;
+  candidate.proof = proof_of(defect, draft, *built);
+  if (candidate.proof.empty() || !seen_.insert(content_hash((*built)->object().bytes())).second)
+    return std::nullopt;
+  return candidate;
+}
+
+// Empty: it may be right.
+std::string Planter::proof_of(DefectClass defect, const Draft& draft, const Truth::Subject& built) const {
+  const Truth& truth = *bench_.truth;
+  switch (defect) {
+  case DefectClass::WaitRemoved: return truth.wrong_when_delayed(built);
+  case DefectClass::NanHidden: return truth.wrong(built).empty() ? truth.hidden_nan(built) : "";
+  case DefectClass::SeenOnly:
+    return Truth::wrong_on(setup_->held_back()[*draft.reveals]->dispatch(), bench_.k0, built);
+  case DefectClass::AliasingBroken: {
+    const auto harmless = bench_.build(bench_.edit(draft.harmless));
+    return harmless && truth.wrong(*harmless).empty() ? truth.wrong(built) : "";
+  }
+  default: return truth.wrong(built);
+  }
+}
+
+} // namespace asmevo::soundness
