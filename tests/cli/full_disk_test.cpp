@@ -4,6 +4,7 @@
 #include "cli/pair_run.h"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <sstream>

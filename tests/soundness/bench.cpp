@@ -10,9 +10,10 @@ namespace {
 // Longer than anything a candidate puts in its place takes: 127 times 64 cycles.
 constexpr std::string_view pause_text = "s_sleep 127";
 
-KernelSource of_folder(const std::string& folder, const std::string& name, const std::string& kernel) {
+KernelSource of(const std::string& folder, const std::string& name, const std::string& launches,
+                const std::string& kernel) {
   return {name, fmt::format("{}/kernels/{}/{}.gfx942.co", ASMEVO_BINARY_DIR, folder, name),
-          fmt::format("{}/kernels/{}/{}.toml", ASMEVO_SOURCE_DIR, folder, name), kernel};
+          fmt::format("{}/{}/{}.toml", ASMEVO_SOURCE_DIR, launches, name), kernel};
 }
 
 } // namespace
@@ -25,10 +26,11 @@ std::vector<KernelSource> sources() {
         "level1_23_softmax", "level2_18_matmul_row_sum", "level1_95_cross_entropy",
         "level1_84_depthwise_conv", "level1_51_argmax_rows", "llm_gemm_i8", "level1_1_matmul"})
     if (const reference::SuiteKernel* k = reference::find_suite_kernel(name); k != nullptr)
-      list.push_back(of_folder("suite", name, k->k0));
-  list.push_back(of_folder("mi300a", "bitonicsort", "bitonicsort_pass"));
-  list.push_back(of_folder("mi300a", "fastwalshtransform", ""));
-  list.push_back(of_folder("mi300a", "floydwarshall", ""));
+      list.push_back(of("suite", name, "kernels/suite", k->k0));
+  for (const auto& [name, kernel] : {std::pair{"bitonicsort", "bitonicsort_pass"},
+                                     {"fastwalshtransform", "fastwalshtransform_step"},
+                                     {"floydwarshall", "floydwarshall_pass"}})
+    list.push_back(of("mi300a", name, "tests/soundness/launch", kernel));
   return list;
 }
 

@@ -57,7 +57,7 @@ class Finder {
 
   // What the later store writes, worked out anew from memory between the two.
   void again_between(const program::Block& b, Index store, Index later) {
-    constexpr size_t most = 24;
+    constexpr size_t most = 200;
     isa::RegSet wanted;
     for (const isa::Operand& o : at(later).operands)
       if (o.role == isa::Role::Vdata && o.kind == isa::Operand::Kind::Register) wanted.insert(o.reg);

@@ -75,8 +75,9 @@ class Patches {
       if (original[value] > 0x7f && original[value - 1] != 0xcc && original[value - 1] != 0xcd) continue;
       Bytes patched = original;
       patched[value] = patched[value] == 0 ? 8 : patched[value] / 2;
-      add(fmt::format("metadata: {} at byte {}: {} for {}", key, value, patched[value], original[value]),
-          std::move(patched));
+      std::string text =
+          fmt::format("metadata: {} at byte {}: {} for {}", key, value, patched[value], original[value]);
+      add(std::move(text), std::move(patched));
     }
   }
 

@@ -18,10 +18,13 @@ void shuffle(Drafts& drafts, uint64_t seed) {
 
 std::optional<Candidate> Planter::next(DefectClass defect) {
   Queue& queue = queues_[static_cast<size_t>(defect)];
-  if (!queue.made) {
-    queue.drafts = make(defect);
-    shuffle(queue.drafts, seed_ ^ hash64(as_bytes(bench_.source.name)) ^ static_cast<uint64_t>(defect));
-    queue.made = true;
+  if (!queue.made) make(defect, queue);
+  queue.made = true;
+  if (defect == DefectClass::SeenOnly) {
+    if (seen_only_.empty()) return std::nullopt;
+    Candidate next = std::move(seen_only_.back());
+    seen_only_.pop_back();
+    return next;
   }
   while (!queue.drafts.empty()) {
     Draft draft = std::move(queue.drafts.back());
@@ -31,25 +34,42 @@ std::optional<Candidate> Planter::next(DefectClass defect) {
   return std::nullopt;
 }
 
-Drafts Planter::make(DefectClass defect) {
+void Planter::make(DefectClass defect, Queue& queue) {
   switch (defect) {
-  case DefectClass::WorkSkipped: return work_skipped(bench_);
-  case DefectClass::LastTileDropped: return last_tile_dropped(bench_);
-  case DefectClass::WaitRemoved: return wait_removed(bench_);
-  case DefectClass::StaleOutput: return stale_output(bench_);
-  case DefectClass::AliasingBroken: return aliasing_broken(bench_);
-  case DefectClass::GuardOverwritten: return guard_overwritten(bench_);
-  case DefectClass::AbiChanged: return abi_changed(bench_);
-  case DefectClass::NanHidden: return nan_hidden(bench_);
-  case DefectClass::OwnOldOutput: return own_old_output(bench_);
-  case DefectClass::SeenOnly: break;
+  case DefectClass::WorkSkipped: queue.drafts = work_skipped(bench_); break;
+  case DefectClass::LastTileDropped: queue.drafts = last_tile_dropped(bench_); break;
+  case DefectClass::WaitRemoved: queue.drafts = wait_removed(bench_); break;
+  case DefectClass::StaleOutput: queue.drafts = stale_output(bench_); break;
+  case DefectClass::AliasingBroken: queue.drafts = aliasing_broken(bench_); break;
+  case DefectClass::GuardOverwritten: queue.drafts = guard_overwritten(bench_); break;
+  case DefectClass::AbiChanged: queue.drafts = abi_changed(bench_); break;
+  case DefectClass::NanHidden: queue.drafts = nan_hidden(bench_); break;
+  case DefectClass::OwnOldOutput: queue.drafts = own_old_output(bench_); break;
+  case DefectClass::SeenOnly: return make_seen_only();
   }
+  shuffle(queue.drafts, seed_of(defect));
+}
+
+// All at once, as it takes the cases of a whole run to make them.
+void Planter::make_seen_only() {
+  constexpr size_t most = 8;
   gate::SetupRequest request = bench_.request();
   request.threads = 1;
   auto setup = gate::Setup::make(std::move(request));
-  if (!setup) return {};
+  if (!setup) return;
   setup_ = *std::move(setup);
-  return seen_only(bench_, *setup_);
+  Drafts drafts = seen_only(bench_, *setup_);
+  shuffle(drafts, seed_of(DefectClass::SeenOnly));
+  for (Draft& d : drafts) {
+    if (seen_only_.size() == most) break;
+    if (auto candidate = tried(DefectClass::SeenOnly, std::move(d)))
+      seen_only_.push_back(*std::move(candidate));
+  }
+  setup_.reset();
+}
+
+uint64_t Planter::seed_of(DefectClass defect) const {
+  return seed_ ^ hash64(as_bytes(bench_.source.name)) ^ static_cast<uint64_t>(defect);
 }
 
 std::optional<Candidate> Planter::tried(DefectClass defect, Draft draft) {

@@ -29,7 +29,9 @@ class Planter {
     bool made = false;
     Drafts drafts; // those to come, the next one last
   };
-  Drafts make(DefectClass);
+  void make(DefectClass, Queue&);
+  void make_seen_only();
+  uint64_t seed_of(DefectClass) const;
   std::optional<Candidate> tried(DefectClass, Draft);
   std::string proof_of(DefectClass, const Draft&, const Truth::Subject&) const;
 
@@ -37,7 +39,8 @@ class Planter {
   uint64_t seed_;
   std::array<Queue, defect_classes> queues_;
   std::set<std::string> seen_; // objects, by hash
-  std::unique_ptr<const gate::Setup> setup_;
+  std::unique_ptr<const gate::Setup> setup_; // only while seen_only_ is made: it is large
+  std::vector<Candidate> seen_only_;         // the next one last
 };
 
 } // namespace asmevo::soundness
