@@ -31,6 +31,8 @@ std::vector<KernelSource> sources() {
                                      {"fastwalshtransform", "fastwalshtransform_step"},
                                      {"floydwarshall", "floydwarshall_pass"}})
     list.push_back(of("mi300a", name, "tests/soundness/launch", kernel));
+  for (const char* name : {"in_place_sums", "in_place_products"})
+    list.push_back(of("soundness", name, "tests/soundness/launch", name));
   return list;
 }
 

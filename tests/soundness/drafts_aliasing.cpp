@@ -1,6 +1,7 @@
 // Aliasing broken: a kernel that works in place loads, and then stores over what it loaded. Code that loads
 // again, loads later, or works something out anew behind such a store gets the new contents in place of the
-// old. In front of the store the same change does no harm, by which it is told from other mistakes.
+// old. In front of the block's first store the same change does no harm, by which it is told from other
+// mistakes.
 #include "program/cfg.h"
 #include "soundness/drafts.h"
 
@@ -34,9 +35,11 @@ class Finder {
   Drafts run() {
     const program::Cfg cfg = program::Cfg::build(bench_.program(), bench_.function());
     for (const program::Block& b : cfg.blocks())
-      if (b.reachable)
-        for (const Index store : stores_)
-          if (store >= b.begin && store < b.end) around(b, store);
+      for (const Index store : stores_) {
+        if (!b.reachable || store < b.begin || store >= b.end) continue;
+        if (first_store_ == program::no_index || first_store_ < b.begin) first_store_ = store;
+        around(b, store);
+      }
     return std::move(list_);
   }
 
@@ -69,6 +72,7 @@ class Finder {
       if (common.empty() || i > store) continue;
       slice.push_back(i);
       wanted -= defs;
+      if (is_load(at(i))) continue; // its address is there still, or the change is not harmless
       for (const isa::RegRange& u : at(i).uses)
         if (isa::is_vector(u.first)) wanted.insert(u);
     }
@@ -91,12 +95,13 @@ class Finder {
     d.text = fmt::format("{}, behind {}", what, place_text(bench_, store));
     d.changes = d.harmless = others;
     d.changes.push_back(inserted(bench_.id(store + 1), text));
-    d.harmless.push_back(inserted(bench_.id(store), text));
+    d.harmless.push_back(inserted(bench_.id(first_store_), text));
     list_.push_back(std::move(d));
   }
 
   const Bench& bench_;
   std::vector<Index> stores_;
+  Index first_store_ = program::no_index; // of the block
   Drafts list_;
 };
 
