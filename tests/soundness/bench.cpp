@@ -23,8 +23,7 @@ std::vector<KernelSource> sources() {
   for (const char* name :
        {"level1_19_relu", "llm_rope", "level1_47_sum_rows", "level1_36_rms_norm", "llm_layernorm_residual",
         "level1_88_new_gelu", "level1_42_max_pool", "level1_40_layer_norm", "level1_44_average_pool",
-        "level1_23_softmax", "level2_18_matmul_row_sum", "level1_95_cross_entropy",
-        "level1_84_depthwise_conv", "level1_51_argmax_rows", "llm_gemm_i8", "level1_1_matmul"})
+        "level1_23_softmax", "level2_18_matmul_row_sum", "level1_51_argmax_rows"})
     if (const reference::SuiteKernel* k = reference::find_suite_kernel(name); k != nullptr)
       list.push_back(of("suite", name, "kernels/suite", k->k0));
   for (const auto& [name, kernel] : {std::pair{"bitonicsort", "bitonicsort_pass"},

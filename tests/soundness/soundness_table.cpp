@@ -16,7 +16,7 @@ using namespace asmevo;
 using soundness::Ended;
 
 struct Options {
-  size_t per_class = 50;
+  size_t per_class = 55;
   bool list = false;
   std::vector<std::string> kernels;
 };
