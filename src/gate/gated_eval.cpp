@@ -151,6 +151,7 @@ bool run_cases(const Setup& setup, const oracle::PreparedCases& cases,
 bool gate_time(const Setup& setup, const std::shared_ptr<const oracle::Subject>& candidate,
                std::span<const double> best, Evaluation& e) {
   e.gate = Gate::G3;
+  const Stopwatch watch(e.timing_seconds);
   const auto go_on = [&](std::span<const double> so_far) {
     return best.empty() || may_suffice(best, so_far);
   };

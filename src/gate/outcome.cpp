@@ -41,10 +41,19 @@ std::string_view name(Gate gate) {
 }
 
 Json Evaluation::json() const {
-  return {{"outcome", name(outcome)},     {"gate", name(gate)},    {"text", text},
-          {"details", details},           {"object", object_hash}, {"built_by", built_by},
-          {"resources", resources},       {"cases", cases},        {"paper_rule", paper_rule},
-          {"instructions", instructions}, {"seconds", seconds},    {"wall_seconds", wall_seconds}};
+  return {{"outcome", name(outcome)},
+          {"gate", name(gate)},
+          {"text", text},
+          {"details", details},
+          {"object", object_hash},
+          {"built_by", built_by},
+          {"resources", resources},
+          {"cases", cases},
+          {"paper_rule", paper_rule},
+          {"instructions", instructions},
+          {"seconds", seconds},
+          {"wall_seconds", wall_seconds},
+          {"timing_seconds", timing_seconds}};
 }
 
 Evaluation Evaluation::from_json(const Json& j) {
@@ -62,6 +71,7 @@ Evaluation Evaluation::from_json(const Json& j) {
   e.instructions = j.at("instructions");
   e.seconds = j.at("seconds").get<std::vector<double>>();
   e.wall_seconds = j.at("wall_seconds");
+  e.timing_seconds = j.at("timing_seconds");
   return e;
 }
 

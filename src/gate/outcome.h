@@ -70,7 +70,8 @@ struct Evaluation {
   bool paper_rule = true;      // rule paper says the same of them
   uint64_t instructions = 0;   // executed by the candidate in G2
   std::vector<double> seconds; // by member of the ensemble; fewer than it has where more would change nothing
-  double wall_seconds = 0;     // of the evaluation; for statistics, decides nothing
+  // For statistics, decide nothing: of the evaluation, and of its G3.
+  double wall_seconds = 0, timing_seconds = 0;
 
   bool passed() const { return outcome == Outcome::Passed; }
   void refuse(Outcome why, std::string line) { outcome = why, text = std::move(line); }

@@ -128,6 +128,7 @@ Result<oracle::LaunchTraces> Setup::trace(const std::shared_ptr<const oracle::Su
   options.trace.effort = request_.effort;
   options.trace.threads = 1;
   options.trace.schedule = schedule;
+  options.known = first_contents_;
   if (captured_) return oracle::trace_case(*captured_, oracle::object_of(object), machine, options);
   return oracle::trace_launches(*plan_, oracle::object_of(object), machine, options);
 }

@@ -21,7 +21,7 @@ struct SetupRequest {
   std::string shape;             // that times are taken at; empty: `full`, else `search`, else none
   std::string rule = "scaled";
   unsigned members = 8;        // of the ensemble
-  uint64_t effort = 2'000'000; // instructions simulated for each member
+  uint64_t effort = 1'000'000; // instructions simulated for each member
   uint64_t seed = 0;           // mixed into the launch's
   unsigned threads = 0;
   uint64_t most_instructions = uint64_t{1} << 32; // of a workgroup of K0
@@ -72,6 +72,8 @@ class Setup {
   std::optional<oracle::LaunchPlan> plan_; // at the shape that is timed
   std::string in_place_;                   // kernel that is launched in place of others; empty: none
   std::optional<oracle::Case> captured_;
+  /// Of plan_, from K0's run on; workers inherit what is there when they are forked.
+  std::shared_ptr<oracle::FirstContents> first_contents_ = std::make_shared<oracle::FirstContents>();
   oracle::CaseSet cases_, held_back_;
   std::optional<timing::MachineModel> model_;
   std::vector<timing::EnsembleMember> members_, held_back_members_;

@@ -171,6 +171,8 @@ uint64_t extreme_code(const ElementType& t, uint64_t choice) {
 }
 
 uint64_t init_code(const Init& init, const Layout& layout, uint64_t index) {
+  if (init.nan_at == index && layout.type().is_float())
+    return encode(layout.type(), std::numeric_limits<double>::quiet_NaN());
   if (init.extremes_every != 0 && !layout.type().is_opaque()) {
     const uint64_t drawn = random_bits(~init.seed, index);
     if (below(drawn, init.extremes_every) == 0) return extreme_code(layout.type(), random_bits(drawn, index));

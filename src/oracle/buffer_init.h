@@ -7,6 +7,7 @@
 #include "oracle/layout.h"
 
 #include <memory>
+#include <optional>
 
 namespace asmevo::oracle {
 
@@ -34,6 +35,7 @@ struct Init {
   /// So many elements on average hold one number of an extreme kind in place of theirs: NaN, an infinity, -0,
   /// the largest, smallest normal or smallest number; of integers the largest, smallest, 0, 1 or -1. 0: none.
   uint64_t extremes_every = 0;
+  std::optional<uint64_t> nan_at; // this element is NaN, where the type has one
   /// So many elements on average are `spike`, or its negative, instead. 0: none.
   uint64_t spike_every = 0;
   double spike = 0;

@@ -78,7 +78,9 @@ class Recipes {
           add({.shape = shape, .variant = variant, .seed = options_.seeds});
     for (unsigned more = 1; more <= 3; ++more)
       for (const InputVariant variant : {InputVariant::Spikes, InputVariant::Boundary})
-        add({.shape = shapes_.front(), .variant = variant, .seed = options_.seeds + more});
+        for (const std::string& shape : shapes_)
+          if (shape == shapes_.front() || (variant == InputVariant::Boundary && shape != search_shape))
+            add({.shape = shape, .variant = variant, .seed = options_.seeds + more});
     if (!options_.shape.empty()) return std::move(list_);
     add_sizes(shapes_.front());
     add_block_ends(shapes_.front());

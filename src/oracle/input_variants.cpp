@@ -46,7 +46,24 @@ void make_spikes(Init& init, double size, const Layout& layout) {
   if (!init.spike_signs) init.first = 0;
 }
 
-bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, const Layout& layout) {
+// Not in every row: one NaN makes everything that is added up with it NaN. By chance alone a buffer of few
+// rows would hardly ever have one, let alone where a row's or the buffer's last elements take a path of their
+// own. So one NaN is put there; and in one case of four there are many, for what does not add up.
+void make_boundary(Init& init, const Layout& layout, uint64_t seed) {
+  constexpr uint64_t many = 16;
+  init.extremes_every = std::max(many, 4 * layout.row());
+  const uint64_t count = layout.count();
+  if (count == 0) return;
+  switch (seed % 4) {
+  case 0: init.extremes_every = many; break;
+  case 1: init.nan_at = random_bits(init.seed, count) % count; break;
+  case 2: init.nan_at = 0; break;
+  default: init.nan_at = count - 1;
+  }
+}
+
+bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, const Layout& layout,
+                    uint64_t seed) {
   const std::optional<double> size = magnitude(init);
   if (!size || type.specials == ElementType::Specials::Scale) return false;
   switch (variant) {
@@ -80,10 +97,7 @@ bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, c
     make_uniform(init, times * (*size == 0 ? 1 : *size));
     return true;
   }
-  case InputVariant::Boundary:
-    // Not in every row: one NaN makes everything that is added up with it NaN.
-    init.extremes_every = std::max<uint64_t>(16, 4 * layout.row());
-    return true;
+  case InputVariant::Boundary: make_boundary(init, layout, seed); return true;
   case InputVariant::Extremes: init.extremes_every = 1; return true;
   }
   return false;
@@ -206,7 +220,8 @@ bool apply(InputVariant variant, LaunchPlan& plan) {
       make_stale(b);
     if (!is_made_input(b)) continue;
     if (type.is_float())
-      changed |= apply_to_float(&b == largest ? InputVariant::Zeros : variant, b.init, type, b.layout);
+      changed |=
+          apply_to_float(&b == largest ? InputVariant::Zeros : variant, b.init, type, b.layout, plan.seed);
     if (type.is_integer()) changed |= apply_to_integer(variant, b.init);
   }
   return changed;

@@ -41,8 +41,10 @@ LaunchMemory::~LaunchMemory() {
   for (const uint64_t address : own_) device_.release(address);
 }
 
-Result<std::unique_ptr<LaunchMemory>> LaunchMemory::create(const LaunchPlan& plan, device::Device& device) {
+Result<std::unique_ptr<LaunchMemory>> LaunchMemory::create(const LaunchPlan& plan, device::Device& device,
+                                                           std::shared_ptr<FirstContents> known) {
   std::unique_ptr<LaunchMemory> memory(new LaunchMemory(plan, device));
+  memory->known_ = std::move(known);
   if (const Status placed = memory->place(); !placed) return failed(placed.error(), plan.spec.file);
   return memory;
 }
@@ -95,14 +97,23 @@ Status LaunchMemory::place_regions(size_t allocation) {
     end = at + b.bytes;
     last = i;
     if (b.bytes == 0) continue;
-    const auto fill_page = [init = std::shared_ptr<const Init>(inits_[i]),
-                            layout = b.layout](uint64_t offset, std::span<uint8_t> page) {
-      fill(*init, layout, offset, page);
-    };
-    ASMEVO_CHECK(emulated_->allocate_filled(b.name, b.bytes, fill_page, at));
+    ASMEVO_CHECK(emulated_->allocate_filled(b.name, b.bytes, filling(i), at));
     own_.push_back(at);
   }
   return map_guard(end, a.guard_behind, last, true);
+}
+
+// Pages of pointers are not kept: addresses may be others next time.
+emulator::PageFill LaunchMemory::filling(size_t buffer) const {
+  const PlannedBuffer& b = plan_.buffers[buffer];
+  const std::shared_ptr<FirstContents> known = b.pointers.empty() ? known_ : nullptr;
+  return [init = std::shared_ptr<const Init>(inits_[buffer]), layout = b.layout, known,
+          buffer](uint64_t offset, std::span<uint8_t> page) {
+    if (known == nullptr)
+      fill(*init, layout, offset, page);
+    else
+      known->fill(buffer, offset, page, [&](std::span<uint8_t> p) { fill(*init, layout, offset, p); });
+  };
 }
 
 Status LaunchMemory::place_block(size_t allocation) {

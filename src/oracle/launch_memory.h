@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "emulator/address_space.h"
+#include "oracle/first_contents.h"
 #include "oracle/launch_plan.h"
 
 #include <atomic>
@@ -27,8 +28,10 @@ struct GuardWatch {
 
 class LaunchMemory {
  public:
-  /// `plan` and `device` must outlive the memory. BadInput where an address is taken.
-  static Result<std::unique_ptr<LaunchMemory>> create(const LaunchPlan& plan, device::Device& device);
+  /// `plan` and `device` must outlive the memory. BadInput where an address is taken. `known`: pages of this
+  /// plan's buffers that earlier memories have filled (emulator only).
+  static Result<std::unique_ptr<LaunchMemory>> create(const LaunchPlan& plan, device::Device& device,
+                                                      std::shared_ptr<FirstContents> known = {});
   ~LaunchMemory();
   LaunchMemory(const LaunchMemory&) = delete;
   LaunchMemory& operator=(const LaunchMemory&) = delete;
@@ -72,8 +75,12 @@ class LaunchMemory {
   Result<std::string> block_guard_damage(size_t allocation) const;
   Result<std::string> compare_canaries(size_t allocation, uint64_t from, uint64_t to) const;
 
+  /// What fills the pages of a buffer.
+  emulator::PageFill filling(size_t buffer) const;
+
   const LaunchPlan& plan_;
   device::Device& device_;
+  std::shared_ptr<FirstContents> known_;
   device::EmulatedDevice* emulated_;
   std::vector<uint64_t> addresses_;          // of allocations, behind the guard in front
   std::vector<uint64_t> own_;                // what to give back

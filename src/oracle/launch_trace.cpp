@@ -21,10 +21,10 @@ bool same(const device::LaunchShape& a, const device::LaunchShape& b) {
 
 // Goes through the launches without running any.
 Result<LaunchReport> walk(const LaunchPlan& plan, device::EmulatedDevice& device, device::Module& module,
-                          const std::string& kernel, auto visit) {
-  ASMEVO_TRY(const auto memory, LaunchMemory::create(plan, device));
+                          const LaunchTraceOptions& how, auto visit) {
+  ASMEVO_TRY(const auto memory, LaunchMemory::create(plan, device, how.known));
   LaunchRunOptions options;
-  options.kernel = kernel;
+  options.kernel = how.kernel;
   options.before_launch = [&](const std::string& name, const device::LaunchShape& shape,
                               const device::LaunchArguments& arguments) -> Result<BeforeLaunch> {
     ASMEVO_CHECK(visit(name, shape, arguments));
@@ -76,7 +76,7 @@ Result<LaunchTraces> trace_launches(const LaunchPlan& plan,
     last_kernel = kernel, last_shape = shape;
     return {};
   };
-  ASMEVO_TRY(const LaunchReport counted, walk(plan, *device, *traces.module, options.kernel, count));
+  ASMEVO_TRY(const LaunchReport counted, walk(plan, *device, *traces.module, options, count));
   if (traces.count == 0)
     return bad_input("{}: no step launches a kernel, so nothing takes time", plan.spec.file);
   traces.fills = counted.fills, traces.filled_bytes = counted.filled_bytes;
@@ -97,7 +97,7 @@ Result<LaunchTraces> trace_launches(const LaunchPlan& plan,
     traces.launches.push_back({kernel, shape, found->first, found->second, std::move(trace)});
     return {};
   };
-  ASMEVO_CHECK(walk(plan, *device, *traces.module, options.kernel, look));
+  ASMEVO_CHECK(walk(plan, *device, *traces.module, options, look));
   return traces;
 }
 

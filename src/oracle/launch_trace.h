@@ -6,6 +6,7 @@
 
 #include "device/emulated_device.h"
 #include "oracle/case.h"
+#include "oracle/first_contents.h"
 #include "oracle/launch_run.h"
 
 namespace asmevo::oracle {
@@ -28,8 +29,9 @@ struct LaunchTraces {
 };
 
 struct LaunchTraceOptions {
-  std::string kernel;         // in place of what the steps say; empty: as they say
-  timing::TraceOptions trace; // the effort is that of all launches together
+  std::string kernel;                        // in place of what the steps say; empty: as they say
+  timing::TraceOptions trace;                // the effort is that of all launches together
+  std::shared_ptr<FirstContents> known = {}; // of the same plan, where it is traced again and again
   std::function<void(uint64_t done, uint64_t all)> progress;
 };
 

@@ -8,19 +8,18 @@ namespace asmevo::profile {
 
 using program::Index;
 
-constexpr uint64_t nowhere = ~uint64_t{0}; // address of what fills up and is not in the object
-
 namespace {
 
-bool may_fill(const isa::Instruction& i) {
-  return i.issue == isa::IssueClass::Nop || i.is("s_code_end");
-}
-
-// Without what fills up to the next function: after an edit that is more or less, and not the program's.
-Index code_length(const program::Program& p, const program::Function& f) {
-  Index end = f.end;
-  while (end > f.begin && may_fill(p.instruction(end - 1))) --end;
-  return end - f.begin;
+// Padding aside: that is laid out anew where the code of a kernel has grown or shrunk in front of another
+// one.
+bool same_code(const program::Program& named, const program::Function& function,
+               const program::Program& object, const program::Function& built) {
+  const Index count = function.padding - function.begin;
+  if (count > built.end - built.begin) return false;
+  for (Index k = 0; k < count; ++k)
+    if (named.instruction(function.begin + k).mnemonic != object.instruction(built.begin + k).mnemonic)
+      return false;
+  return true;
 }
 
 } // namespace
@@ -36,30 +35,33 @@ Result<std::unique_ptr<const KernelCode>> KernelCode::open(const rebuild::Origin
                                                            program::StartLanes start) {
   const program::Function* const function = named.find_function(kernel);
   if (function == nullptr || !function->kernel) return bad_input("no kernel named {}", kernel);
-  const program::Function* const own = original.program().find_function(kernel);
-  const Index length = code_length(named, *function);
-  if (own == nullptr || code_length(original.program(), *own) != length)
-    return internal_error("{}: {} instructions where the object has {}", kernel, length,
-                          own == nullptr ? 0 : code_length(original.program(), *own));
-  return std::unique_ptr<const KernelCode>(new KernelCode(original, named, *function, start));
+  const program::Function* const built = original.program().find_function(kernel);
+  if (built == nullptr || !same_code(named, *function, original.program(), *built))
+    return internal_error("{}: other instructions than the object's", kernel);
+  return std::unique_ptr<const KernelCode>(new KernelCode(original, named, *function, *built, start));
 }
 
 KernelCode::KernelCode(const rebuild::Original& original, const program::Program& named,
-                       const program::Function& function, program::StartLanes start)
+                       const program::Function& function, const program::Function& built,
+                       program::StartLanes start)
     : program_(named), function_(function), cfg_(program::Cfg::build(named, function)),
       liveness_(program::Liveness::compute(named, function_, cfg_, start)) {
   const std::vector<uint64_t> offsets = program::offsets_of(original.program());
-  const program::Function& own = *original.program().find_function(function.name);
-  for (Index i = own.begin; i < own.end; ++i)
+  for (Index i = built.begin; i < built.end && addresses_.size() < function.end - function.begin; ++i)
     addresses_.push_back(original.program().text_address + offsets[i]);
-  addresses_.resize(function.end - function.begin, nowhere);
+  // Padding that the object has no more: nothing is ever executed there.
+  constexpr uint64_t nop_bytes = 4;
+  while (addresses_.size() < function.end - function.begin)
+    addresses_.push_back(addresses_.back() + nop_bytes);
   codeobject::Inspection inspection = codeobject::inspect(original.object, function.name);
   if (!inspection.kernels.empty()) resources_ = std::move(inspection.kernels.front());
 }
 
 Index KernelCode::code_end() const {
   const auto padding = [this](Index i) {
-    return may_fill(instruction(i)) && !cfg_.blocks()[cfg_.block_of(i)].reachable;
+    const isa::IssueClass issue = instruction(i).issue;
+    return (issue == isa::IssueClass::Nop || instruction(i).is("s_code_end")) &&
+           !cfg_.blocks()[cfg_.block_of(i)].reachable;
   };
   Index end = function_.end;
   while (end > function_.begin && padding(end - 1)) --end;

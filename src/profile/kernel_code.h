@@ -16,9 +16,9 @@ class KernelCode {
   /// kernel.
   static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&, std::string_view kernel,
                                                         program::StartLanes start = program::StartLanes::Any);
-  /// The same of an object that edits made: `named` is its program as they left it, with the ids by which
-  /// edits go on: entry for entry that of the object, but for what fills up between functions. It must
-  /// outlive the result, too.
+  /// The same of an object that edits made: `named` is its program as they left it, the kernel entry for
+  /// entry that of the object but for padding, with the ids by which edits go on. It must outlive the result,
+  /// too.
   static Result<std::unique_ptr<const KernelCode>> open(const rebuild::Original&,
                                                         const program::Program& named,
                                                         std::string_view kernel,
@@ -42,8 +42,8 @@ class KernelCode {
   program::Index at(uint64_t address) const;
 
  private:
-  KernelCode(const rebuild::Original&, const program::Program&, const program::Function&,
-             program::StartLanes);
+  KernelCode(const rebuild::Original&, const program::Program&, const program::Function& named,
+             const program::Function& built, program::StartLanes);
   const program::Program& program_;
   program::Function function_;
   program::Cfg cfg_;

@@ -13,15 +13,15 @@ namespace {
 
 constexpr int wait_for_others = 10'000; // milliseconds
 
-std::unexpected<Error> complaint(sqlite3* handle, int code) {
+std::unexpected<Error> complaint(sqlite3* handle, int code, const std::string& file) {
   const char* text = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
   switch (code & 0xff) {
   case SQLITE_NOTADB:
   case SQLITE_CORRUPT:
   case SQLITE_ERROR: // a table or a column that is not there
-    return bad_input("not a run of asmevo, or damaged: {}", text);
-  case SQLITE_FULL: return environment_error("the disk is full: {}", text);
-  default: return environment_error("{}", text);
+    return bad_input("{}: not a run of asmevo, or damaged: {}", file, text);
+  case SQLITE_FULL: return environment_error("{}: cannot write: the disk is full", file);
+  default: return environment_error("{}: {}", file, text);
   }
 }
 
@@ -54,7 +54,8 @@ Result<Database> Database::open(const std::filesystem::path& path, bool write) {
   const int code =
       sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(handle);
-  if (code != SQLITE_OK) return failed(complaint(handle, code).error(), path.string());
+  database.name_ = path.string();
+  if (code != SQLITE_OK) return complaint(handle, code, database.name_);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, wait_for_others);
   ASMEVO_CHECK(database.run("PRAGMA journal_mode = WAL"));
@@ -67,6 +68,7 @@ Result<Database> Database::open_to_read(const std::filesystem::path& path) {
   sqlite3* handle = nullptr;
   int code = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
   Database database(handle);
+  database.name_ = path.string();
   if (code == SQLITE_OK) {
     sqlite3_busy_timeout(handle, wait_for_others);
     code = sqlite3_exec(handle, "PRAGMA query_only = 1; SELECT 1 FROM sqlite_master LIMIT 1", nullptr,
@@ -77,7 +79,7 @@ Result<Database> Database::open_to_read(const std::filesystem::path& path) {
   case SQLITE_CANTOPEN:
   case SQLITE_READONLY:
   case SQLITE_PERM: return open_copy(path);
-  default: return failed(complaint(handle, code).error(), path.string());
+  default: return complaint(handle, code, path.string());
   }
 }
 
@@ -88,6 +90,7 @@ Result<Database> Database::open_copy(const std::filesystem::path& path) {
     return environment_error("{}: cannot be made: {}", folder, std::strerror(errno));
   Database database(nullptr);
   database.copy_ = folder;
+  database.name_ = path.string();
   for (const char* suffix : {"", "-wal"}) {
     const std::string from = path.string() + suffix, to = folder + "/run.sqlite" + suffix;
     std::error_code error;
@@ -99,15 +102,17 @@ Result<Database> Database::open_copy(const std::filesystem::path& path) {
   }
   const int code =
       sqlite3_open_v2((folder + "/run.sqlite").c_str(), &database.handle_, SQLITE_OPEN_READWRITE, nullptr);
-  if (code != SQLITE_OK) return failed(complaint(database.handle_, code).error(), path.string());
+  if (code != SQLITE_OK) return complaint(database.handle_, code, path.string());
   return database;
 }
 
 Database::Database(Database&& o) noexcept
-    : handle_(std::exchange(o.handle_, nullptr)), copy_(std::exchange(o.copy_, {})) {}
+    : handle_(std::exchange(o.handle_, nullptr)), name_(std::move(o.name_)),
+      copy_(std::exchange(o.copy_, {})) {}
 
 Database& Database::operator=(Database&& o) noexcept {
   std::swap(handle_, o.handle_);
+  std::swap(name_, o.name_);
   std::swap(copy_, o.copy_);
   return *this;
 }
@@ -122,14 +127,14 @@ Status Database::each(const std::string& sql, const std::vector<Value>& values,
                       const std::function<void(Row)>& row) const {
   sqlite3_stmt* prepared = nullptr;
   int code = sqlite3_prepare_v2(handle_, sql.c_str(), -1, &prepared, nullptr);
-  if (code != SQLITE_OK) return complaint(handle_, code);
+  if (code != SQLITE_OK) return complaint(handle_, code, name_);
   const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared, sqlite3_finalize);
   for (size_t n = 0; n < values.size(); ++n)
     if (code = bind(prepared, static_cast<int>(n + 1), values[n]); code != SQLITE_OK)
-      return complaint(handle_, code);
+      return complaint(handle_, code, name_);
   while ((code = sqlite3_step(prepared)) == SQLITE_ROW)
     if (row) row(row_of(prepared));
-  if (code != SQLITE_DONE) return complaint(handle_, code);
+  if (code != SQLITE_DONE) return complaint(handle_, code, name_);
   return {};
 }
 

@@ -39,6 +39,7 @@ class Database {
   Status each(const std::string& sql, const std::vector<Value>& values,
               const std::function<void(Row)>& row) const;
   sqlite3* handle_ = nullptr;
+  std::string name_;           // for messages
   std::filesystem::path copy_; // a folder that goes with this object; empty: none
 };
 

@@ -3,12 +3,14 @@
 #include "base/files.h"
 
 #include <algorithm>
+#include <array>
 
 namespace asmevo::run {
 
 namespace {
 
 constexpr int64_t version = 1;
+constexpr std::string_view lock_name = "lock";
 
 constexpr const char* tables[] = {
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -29,29 +31,7 @@ std::filesystem::path database_in(const std::filesystem::path& folder) {
 }
 
 std::filesystem::path lock_in(const std::filesystem::path& folder) {
-  return folder / "lock";
-}
-
-// All tables are made at once.
-bool has_tables(const std::filesystem::path& folder) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(database_in(folder), error)) return false;
-  const auto database = Database::open(database_in(folder), false);
-  if (!database) return true; // no database, which whoever opens it says
-  const auto found = database->rows("SELECT name FROM sqlite_master WHERE name = 'meta'");
-  return !found || !found->empty();
-}
-
-// Nothing but what a run has before it has its tables; its process is gone.
-bool is_remains(const std::filesystem::path& folder) {
-  std::error_code error;
-  bool locked = false;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string file = entry.path().filename().string();
-    locked |= file == "lock";
-    if (file != "lock" && !file.starts_with("k0.co") && !file.starts_with("run.sqlite")) return false;
-  }
-  return !error && locked && !is_locked(lock_in(folder)) && !has_tables(folder);
+  return folder / lock_name;
 }
 
 std::string text_of(const Json& j) {
@@ -74,6 +54,44 @@ Result<T> guarded(const std::function<T()>& read) {
   }
 }
 
+// "best.co.x7Rq2b": beside a file that was being written when its process was killed (base/files.h).
+bool is_half(const std::string& name) {
+  constexpr size_t marks = 7;
+  constexpr std::array<std::string_view, 8> files = {"k0.co",       "launch.toml", "best.co",
+                                                     "best.json",   "report.html", "candidate.co",
+                                                     "candidate.s", "edit.json"};
+  return std::ranges::any_of(files, [&](std::string_view file) {
+    return name.size() == file.size() + marks && name.starts_with(file) && name[file.size()] == '.';
+  });
+}
+
+void remove_halves(const std::filesystem::path& folder) {
+  const auto files = list_files(folder);
+  if (!files) return;
+  std::error_code ignored;
+  for (const std::filesystem::path& file : *files)
+    if (is_half(file.filename().string())) std::filesystem::remove(file, ignored);
+}
+
+// A run that was killed while its folder was being made: the first files, and no settings. There is nothing
+// to go on with.
+bool never_began(const std::filesystem::path& folder) {
+  constexpr std::array<std::string_view, 6> first = {lock_name,    "k0.co",          "launch.toml",
+                                                     "run.sqlite", "run.sqlite-wal", "run.sqlite-shm"};
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(folder / lock_name, error)) return false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (std::ranges::find(first, name) == first.end() && !is_half(name)) return false;
+  }
+  const std::filesystem::path file = database_in(folder);
+  if (!std::filesystem::exists(file, error) || std::filesystem::is_empty(file, error)) return true;
+  const auto database = Database::open(file, false);
+  if (!database) return false;
+  const auto tables_there = database->rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'");
+  return tables_there && tables_there->empty();
+}
+
 Value optional_json(const std::optional<gate::Evaluation>& e) {
   if (!e) return nullptr;
   return text_of(e->json());
@@ -87,19 +105,26 @@ Value optional_number(const std::optional<uint32_t>& n) {
 } // namespace
 
 Result<std::unique_ptr<RunFolder>> RunFolder::create(const std::filesystem::path& path, const Json& settings,
-                                                     const Bytes& k0) {
+                                                     const Bytes& k0, const std::optional<Bytes>& launch) {
   std::error_code error;
-  if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error) && !is_remains(path))
+  const auto usable = [&]() -> Status {
+    if (!std::filesystem::exists(path, error) || std::filesystem::is_empty(path, error) || never_began(path))
+      return {};
     return bad_input("{}: is there already{}", path.string(),
                      std::filesystem::exists(database_in(path), error)
                          ? "; 'asmevo resume' goes on with a run"
                          : " and is no run");
+  };
+  ASMEVO_CHECK(usable());
   ASMEVO_CHECK(make_folder(path));
   ASMEVO_TRY(FileLock lock, FileLock::take(lock_in(path), path.string(), "run"));
+  ASMEVO_CHECK(usable()); // somebody else may have made a run of it while this one waited
+  for (const char* suffix : {"", "-wal", "-shm"})
+    std::filesystem::remove(database_in(path).string() + suffix, error);
   ASMEVO_CHECK(write_file(path / "k0.co", k0));
+  if (launch) ASMEVO_CHECK(write_file(path / "launch.toml", *launch));
   ASMEVO_TRY(Database database, Database::open(database_in(path), true));
-  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database)));
-  run->lock_ = std::move(lock);
+  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database), std::move(lock)));
   ASMEVO_CHECK(run->database_.run("BEGIN"));
   for (const char* table : tables) ASMEVO_CHECK(run->database_.run(table));
   ASMEVO_CHECK(run->set("version", version));
@@ -110,23 +135,25 @@ Result<std::unique_ptr<RunFolder>> RunFolder::create(const std::filesystem::path
 }
 
 bool RunFolder::being_made(const std::filesystem::path& path) {
-  return is_locked(lock_in(path)) && !has_tables(path);
+  return is_locked(lock_in(path)) && never_began(path);
 }
 
 Result<std::unique_ptr<RunFolder>> RunFolder::open(const std::filesystem::path& path, bool write) {
-  std::error_code error;
   if (being_made(path)) return bad_input("{}: is being set up; look again in a moment", path.string());
+  if (never_began(path))
+    return bad_input("{}: the run was ended before it began; 'asmevo optimize' starts it anew",
+                     path.string());
+  std::error_code error;
   if (!std::filesystem::is_regular_file(database_in(path), error))
     return bad_input("{}: no run of asmevo (there is no run.sqlite)", path.string());
-  if (is_remains(path))
-    return bad_input("{}: was stopped before there was anything in it; 'asmevo optimize' starts it again",
-                     path.string());
-  ASMEVO_TRY(Database database, Database::open(database_in(path), write));
-  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database)));
+  FileLock lock;
   if (write) {
-    ASMEVO_TRY(run->lock_, FileLock::take(lock_in(path), path.string(), "run"));
+    ASMEVO_TRY(lock, FileLock::take(lock_in(path), path.string(), "run"));
+    remove_halves(path);
   }
-  auto found = run->get("version");
+  ASMEVO_TRY(Database database, Database::open(database_in(path), write));
+  std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database), std::move(lock)));
+  const auto found = run->get("version");
   if (!found) return failed(found.error(), path.string());
   if (!*found || **found != version)
     return bad_input("{}: a run of another version of asmevo", path.string());
@@ -158,8 +185,17 @@ Status RunFolder::record_decision(const Attempt& a) {
        optional_number(a.node), int64_t{a.round}, int64_t{a.slot}});
 }
 
-Status RunFolder::record(const Node& n) {
+Status RunFolder::record(const Node& n, const std::optional<Event>& e) {
   const std::lock_guard lock(mutex_);
+  ASMEVO_CHECK(database_.run("BEGIN"));
+  Status both = insert(n);
+  if (both && e) both = insert(*e);
+  if (both) both = database_.run("COMMIT");
+  if (!both) (void)database_.run("ROLLBACK");
+  return both;
+}
+
+Status RunFolder::insert(const Node& n) {
   return database_.run(
       "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {int64_t{n.id}, int64_t{n.parent}, int64_t{n.round}, int64_t{n.slot}, n.edit, n.object_hash,
@@ -169,6 +205,10 @@ Status RunFolder::record(const Node& n) {
 
 Status RunFolder::record(const Event& e) {
   const std::lock_guard lock(mutex_);
+  return insert(e);
+}
+
+Status RunFolder::insert(const Event& e) {
   return database_.run("INSERT INTO events (at, kind, text) VALUES (?, ?, ?)", {e.at, e.kind, e.text});
 }
 

@@ -5,6 +5,8 @@
 //   best.co, best.json   of the best verified node; not there as long as nothing beats K0
 //   nodes/<id>/{candidate.co, candidate.s, edit.json}
 //   report.html
+//   lock              held by the process that writes; the first file there is. The settings come last: a run
+//                     without them has not begun.
 //
 // Attempts go into the database one by one, as soon as their evaluation is done. A run is resumed by going
 // through it again from the start: drivers are deterministic, and what they proposed then and propose again
@@ -71,10 +73,10 @@ struct Event {
 
 class RunFolder {
  public:
-  /// A new run. BadInput: the folder is there and not empty, but for what a run leaves that was killed while
-  /// it was made. Environment: it cannot be written.
+  /// A new run, also where one was killed before it began. BadInput: the folder is there and holds something
+  /// else. Environment: it cannot be written, or another process is at it.
   static Result<std::unique_ptr<RunFolder>> create(const std::filesystem::path&, const Json& settings,
-                                                   const Bytes& k0);
+                                                   const Bytes& k0, const std::optional<Bytes>& launch = {});
   /// One that is there. To write: Environment where another process writes to it.
   static Result<std::unique_ptr<RunFolder>> open(const std::filesystem::path&, bool write);
   /// A process is about to make it: there is nothing to open yet.
@@ -89,7 +91,7 @@ class RunFolder {
   // Any thread may write.
   Status record(const Attempt&);
   Status record_decision(const Attempt&); // of an attempt that is there: what follows its evaluation
-  Status record(const Node&);
+  Status record(const Node&, const std::optional<Event>& = {}); // both or neither
   Status record(const Event&);
   Status set(const std::string& key, const Json& value); // "report", "elapsed", "state"
 
@@ -100,8 +102,10 @@ class RunFolder {
   Result<std::optional<Json>> get(const std::string& key) const;
 
  private:
-  RunFolder(std::filesystem::path path, Database database)
-      : path_(std::move(path)), database_(std::move(database)) {}
+  RunFolder(std::filesystem::path path, Database database, FileLock lock)
+      : path_(std::move(path)), database_(std::move(database)), lock_(std::move(lock)) {}
+  Status insert(const Node&);
+  Status insert(const Event&);
 
   std::filesystem::path path_;
   Database database_;

@@ -64,8 +64,12 @@ Result<End> Controller::run(std::shared_ptr<const oracle::Subject> k0,
 // What the run folder has of an earlier process, and node 0.
 Status Controller::start(std::shared_ptr<const oracle::Subject> k0) {
   ASMEVO_TRY(const std::vector<run::Attempt> attempts, folder_.attempts());
+  const uint32_t last_round = attempts.empty() ? 0 : attempts.back().round;
   for (const run::Attempt& a : attempts) {
     before_ = std::max(before_, a.at);
+    // What failed because of the machine, maybe because all processes were ended at once, is tried again
+    // where nothing has been built on it.
+    if (a.outcome == gate::Outcome::InfrastructureError && a.round == last_round) continue;
     recorded_.emplace(std::pair(a.round, a.slot), a);
   }
   ASMEVO_TRY(const std::vector<run::Node> nodes, folder_.nodes());
@@ -281,8 +285,8 @@ Status Controller::commit(Slot& slot) {
   a.outcome = gate::Outcome::Committed, a.node = node.id;
   a.text = slot.comparison.describe();
   if (!known) {
-    ASMEVO_CHECK(folder_.record(node));
-    ASMEVO_CHECK(folder_.record(run::Event{node.at, "commit", fmt::format("node {}: {}", node.id, a.text)}));
+    const run::Event event{node.at, "commit", fmt::format("node {}: {}", node.id, a.text)};
+    ASMEVO_CHECK(folder_.record(node, event));
   }
   {
     const std::lock_guard lock(mutex_);

@@ -92,10 +92,20 @@ class Optimization {
     ASMEVO_TRY(const std::vector<double> k0_structural, pool_->structural(0, settings_.setup.k0));
     ASMEVO_TRY(const std::vector<double> structural, pool_->structural(0, object));
     result_.structural = gate::compare_times(k0_structural, k0_structural, structural);
-    ASMEVO_CHECK(write_file(folder_.path() / "best.co", object));
-    ASMEVO_CHECK(write_file(folder_.path() / "best.json", best_json(best.node, e, c).dump(2) + "\n"));
+    ASMEVO_CHECK(write_best(object, best_json(best.node, e, c)));
     result_.best = best.node;
     return {};
+  }
+
+  // Where best.json is, best.co is what it speaks of, also where this is interrupted.
+  Status write_best(const Bytes& object, const Json& about) const {
+    const std::filesystem::path co = folder_.path() / "best.co", json = folder_.path() / "best.json";
+    std::error_code ignored;
+    std::filesystem::remove(json, ignored);
+    ASMEVO_CHECK(write_file(co, object));
+    Status written = write_file(json, about.dump(2) + "\n");
+    if (!written) std::filesystem::remove(co, ignored); // nobody would know what it is
+    return written;
   }
 
   Json best_json(const run::Node& node, const gate::Evaluation& e, const gate::Comparison& c) const {
@@ -192,8 +202,11 @@ OptimizationSettings OptimizationSettings::from_json(const Json& j) {
 
 Result<OptimizationResult> optimize(const std::filesystem::path& folder, const OptimizationSettings& settings,
                                     const Bytes& k0, const OptimizationHooks& hooks) {
-  if (!settings.setup.launch.empty()) ASMEVO_CHECK(read_file(settings.setup.launch));
-  ASMEVO_TRY(const auto run, run::RunFolder::create(folder, settings.json(), k0));
+  std::optional<Bytes> launch;
+  if (!settings.setup.launch.empty()) {
+    ASMEVO_TRY(launch, read_file(settings.setup.launch));
+  }
+  ASMEVO_TRY(const auto run, run::RunFolder::create(folder, settings.json(), k0, launch));
   return carry_out(*run, settings, hooks);
 }
 

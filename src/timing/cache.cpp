@@ -22,10 +22,16 @@ constexpr uint64_t folded(uint64_t x, unsigned bits) {
 Cache::Cache(const Shape& shape)
     : shape_(shape), sets_(shape.bytes / (uint64_t{shape.line} * shape.ways)), tags_(sets_ * shape.ways),
       lines_(tags_.size()), used_(tags_.size()), guesses_(guess_count),
-      fold_bits_(shape.hashed ? std::max(1U, static_cast<unsigned>(std::bit_width(sets_)) - 1) : 0) {}
+      fold_bits_(shape.hashed ? std::max(1U, static_cast<unsigned>(std::bit_width(sets_)) - 1) : 0),
+      line_shift_(static_cast<unsigned>(std::countr_zero(shape.line))),
+      fraction_(sets_ == 0 ? 0 : ~uint64_t{0} / sets_ + 1) {}
 
 uint64_t Cache::set_of(uint64_t number) const {
-  return (fold_bits_ != 0 ? folded(number, fold_bits_) : number) % sets_;
+  const uint64_t n = fold_bits_ != 0 ? folded(number, fold_bits_) : number;
+  if (n > UINT32_MAX) return n % sets_;
+  // The remainder without a division (Lemire, Kaser, Kurz 2019): exact for 32 bits.
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>(Wide{fraction_ * n} * sets_ >> 64);
 }
 
 size_t Cache::place_of(uint64_t number) const {
@@ -41,7 +47,7 @@ size_t Cache::place_of(uint64_t number) const {
 }
 
 Cache::Line* Cache::find(uint64_t address) {
-  const size_t place = place_of(address / shape_.line);
+  const size_t place = place_of(number_of(address));
   if (place == tags_.size()) return nullptr;
   used_[place] = ++clock_;
   return &lines_[place];
@@ -62,7 +68,7 @@ size_t Cache::victim(uint64_t set) {
 Cache::Line* Cache::bring(uint64_t address, bool passing) {
   pushed_out_dirty_ = false;
   if (sets_ == 0) return nullptr;
-  const uint64_t number = address / shape_.line;
+  const uint64_t number = number_of(address);
   const size_t place = victim(set_of(number));
   pushed_out_dirty_ = tags_[place] != 0 && lines_[place].dirty;
   tags_[place] = number + 1;
@@ -72,7 +78,7 @@ Cache::Line* Cache::bring(uint64_t address, bool passing) {
 }
 
 void Cache::drop(uint64_t address) {
-  const size_t place = place_of(address / shape_.line);
+  const size_t place = place_of(number_of(address));
   if (place == tags_.size()) return;
   tags_[place] = 0;
   used_[place] = 0;

@@ -42,6 +42,7 @@ class Cache {
   uint64_t sets() const { return sets_; }
 
  private:
+  uint64_t number_of(uint64_t address) const { return address >> line_shift_; }
   uint64_t set_of(uint64_t number) const;
   size_t place_of(uint64_t number) const; // index of its tag; tags_.size(): not there
   size_t victim(uint64_t set);
@@ -52,7 +53,8 @@ class Cache {
   std::vector<Line> lines_;
   std::vector<uint32_t> used_;           // when a line last was; 0: it goes first
   mutable std::vector<uint8_t> guesses_; // in which way of its set a line was last seen
-  unsigned fold_bits_;
+  unsigned fold_bits_, line_shift_;
+  uint64_t fraction_; // 2^64 over sets_, rounded up
   uint32_t clock_ = 0;
   uint64_t random_ = 1;
   bool pushed_out_dirty_ = false;

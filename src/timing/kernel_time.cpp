@@ -42,13 +42,46 @@ double in_rounds(double one, double rounds) {
   return one * (full + (rest < 1e-6 ? 0 : std::max(least, rest)));
 }
 
+// Workgroups a cycle, by the instructions that were issued while all compute units were busy and no longer
+// all in their first workgroups. Ends of workgroups come in bunches, instructions do not: of a few rounds
+// this says more. 0 where there are too few.
+double issue_rate(const SimulationResult& s, size_t round, double each) {
+  const std::vector<double>& f = s.finished;
+  const auto busy = static_cast<size_t>(std::ranges::upper_bound(f, s.last_start) - f.begin());
+  if (busy <= round) return 0;
+  const double from = f[round / 2], to = s.last_start;
+  const SimulationResult::Mark *first = nullptr, *last = nullptr;
+  for (const SimulationResult::Mark& m : s.marks) {
+    if (m.cycle >= from && first == nullptr) first = &m;
+    if (m.cycle <= to) last = &m;
+  }
+  if (first == nullptr || last == nullptr || last->cycle <= first->cycle) return 0;
+  return static_cast<double>(last->instructions - first->instructions) / (last->cycle - first->cycle) / each;
+}
+
+// When all would have ended that a few compute units have to do, if those around them were simulated, too.
+// With which of the last workgroups a unit ends is chance here, and evens out over many: in the mean over the
+// last round.
+double mean_end(const SimulationResult& s, size_t round) {
+  const std::vector<double>& f = s.finished;
+  if (f.size() <= 2 * round) return s.end;
+  const double rate = steady_rate(s, round);
+  double sum = 0;
+  for (size_t n = f.size() - round; n < f.size(); ++n)
+    sum += f[n] + static_cast<double>(f.size() - 1 - n) / rate;
+  return std::max(s.end - f.back(), 0.0) + sum / static_cast<double>(round);
+}
+
 double whole_cycles(const DispatchTrace& trace, const SimulationResult& s) {
   const auto count = static_cast<double>(trace.groups.size());
   const size_t round = size_t{trace.sample.cus} * trace.size.workgroups_per_cu;
   if (trace.sample.kind != Kind::Cut) {
     const double rest = trace.sample.all - count;
-    const double rate = steady_rate(s, round);
-    return rest <= 0 || rate <= 0 ? s.end : s.end + rest / rate;
+    double rate = issue_rate(s, round, trace.size.instructions);
+    if (rate <= 0) rate = steady_rate(s, round);
+    if (rate <= 0) return s.end;
+    if (rest <= 0) return trace.sample.share < 1 ? mean_end(s, round) : s.end;
+    return s.end + rest / rate;
   }
   const double left = std::max(0.0, trace.size.instructions * count - static_cast<double>(s.instructions));
   const double one = s.cut ? s.end + left / instruction_rate(s) : s.end;

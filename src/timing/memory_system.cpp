@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace asmevo::timing {
 
@@ -179,15 +180,17 @@ double MemorySystem::load_line(ComputeUnit& cu, const TimedOp& op, uint64_t addr
   Cache::Line* line = past ? nullptr : cu.l1->find(address);
   if (line != nullptr) return std::max(at + r_.l1_latency, line->ready);
   ++counts_.l1_misses, ++outcome.l1_misses;
-  double& oldest = cu.misses[cu.next_miss];
-  cu.next_miss = (cu.next_miss + 1) % cu.misses.size();
-  counts_.l1_place_waits += std::max(0.0, oldest - at);
-  at = std::max(at, oldest);
+  // Takes the place that is free first.
+  std::ranges::pop_heap(cu.misses, std::greater{});
+  double& place = cu.misses.back();
+  counts_.l1_place_waits += std::max(0.0, place - at);
+  at = std::max(at, place);
   const Answer answer = l2_read(address, at + r_.to_l2, op.streaming);
   outcome.l2_misses += answer.missed ? 1 : 0;
   const double arrives = cu.fill.serve(answer.at + r_.from_l2, r_.l1_fill);
   counts_.l1_place_cycles += arrives - at;
-  oldest = arrives;
+  place = arrives;
+  std::ranges::push_heap(cu.misses, std::greater{});
   if (past) return arrives;
   line = cu.l1->bring(address, op.streaming);
   if (line != nullptr) line->ready = arrives;

@@ -84,8 +84,8 @@ class MemorySystem {
     std::unique_ptr<Cache> l1;
     double l1_free = 0, lds_free = 0;
     Server fill;
-    std::vector<double> misses; // places for lines that are waited for, as a ring: when they come back
-    size_t next_miss = 0;
+    std::vector<double>
+        misses; // places for lines that are waited for: when they come back; the earliest first
   };
   struct Shared { // by the compute units of one group
     Cache scalar, code;

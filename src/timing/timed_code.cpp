@@ -74,6 +74,7 @@ TimedOp timed_op(const Instruction& i, uint64_t address, const isa::Target& targ
   op.dwords = i.dwords;
   op.instruction = &i;
   op.address = address;
+  op.code_line = address / static_cast<uint64_t>(machine[Parameter::icache_line]);
   set_hints(op, i, target);
   if (op.kind == TimedOp::Kind::Waitcnt) {
     const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(immediate(i)));

@@ -36,7 +36,8 @@ struct TimedOp {
   uint8_t dwords = 1, priority = 0, bytes = 4; // bytes: of a lane
   uint8_t most_vector = 63, most_lds = 15;     // Waitcnt: what may be left
   const isa::Instruction* instruction = nullptr;
-  uint64_t address = 0; // in the code object
+  uint64_t address = 0;   // in the code object
+  uint64_t code_line = 0; // of the instruction cache, by its number
 };
 
 /// One instruction; `address`: of it in the code object.

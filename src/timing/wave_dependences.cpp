@@ -16,7 +16,7 @@ const isa::RegRange* accumulator(const isa::Instruction& i) {
 } // namespace
 
 void WaveDependences::reset(bool has_matrix) {
-  vector = lds = {};
+  vector = {}, lds = {};
   scalar = matrix_until_ = slow_until_ = 0;
   slow_ = nullptr;
   if (!has_matrix) return;
@@ -71,7 +71,7 @@ void WaveDependences::wait_for_counters(const TimedOp& op, Ready& ready) const {
     ready.not_before(std::max({vector.all(), lds.all(), scalar}), Stall::Waitcnt);
     break;
   default:
-    if (op.counts_vector) ready.not_before(vector.left(WaitQueue::most - 1), Stall::OtherWait);
+    if (op.counts_vector) ready.not_before(vector.left(most_vector - 1), Stall::OtherWait);
     break;
   }
 }

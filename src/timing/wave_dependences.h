@@ -16,10 +16,10 @@
 namespace asmevo::timing {
 
 /// When the operations that a wait counter counts are done, oldest first. They come back in order.
+/// `most`: more than the counter can count; the instruction that would be one too many waits.
+template <unsigned most>
 class WaitQueue {
  public:
-  /// More than a counter can count: the instruction that would be one too many waits.
-  static constexpr unsigned most = 64;
   void add(double at) {
     last_ = std::max(last_, at);
     done_[next_++ % most] = last_;
@@ -51,7 +51,9 @@ class WaveDependences {
   /// It has issued at `at`. What it has in flight is the caller's to add below.
   void issued(const TimedOp&, double at);
 
-  WaitQueue vector, lds;
+  static constexpr unsigned most_vector = 64, most_lds = 16;
+  WaitQueue<most_vector> vector;
+  WaitQueue<most_lds> lds;
   double scalar = 0; // when all that comes back in any order is done
 
  private:

@@ -197,27 +197,36 @@ class Simulation {
 
   // Lets the waves of a SIMD issue what they can. When to look again.
   double step(Simd& simd, uint32_t id, double at) {
-    order_.assign(simd.waves.begin(), simd.waves.end());
+    double next = gather(simd, at);
     arrange(simd);
-    double next = never;
-    for (const uint32_t w : order_) {
-      Wave& wave = waves_[w];
-      if (wave.at_barrier) continue;
-      if (wave.progress.ready <= at) {
-        const double free = unit_free(simd, wave.progress.op(), id / simds_per_cu);
-        if (free <= at) {
-          issue(simd, w, at);
-          if (result_.cut) return never;
-          if (waves_[w].at_barrier || waves_[w].progress.at_end()) continue;
-        } else {
-          wave.blocked = taken_[port_of(wave.progress.op().pipe)] == at && taken_by_ == id
-                             ? Stall::ArbiterNotWin
-                             : Stall::ArbiterWinExStall;
-          next = std::min(next, free);
-          continue;
-        }
+    for (const Turn& t : turns_) {
+      Wave& wave = waves_[t.wave];
+      const double free = unit_free(simd, wave.progress.op(), id / simds_per_cu);
+      if (free > at) {
+        wave.blocked = taken_[port_of(wave.progress.op().pipe)] == at && taken_by_ == id
+                           ? Stall::ArbiterNotWin
+                           : Stall::ArbiterWinExStall;
+        next = std::min(next, free);
+        continue;
       }
-      next = std::min(next, wave.progress.ready);
+      issue(simd, t.wave, at);
+      if (result_.cut) return never;
+      if (!wave.at_barrier && !wave.progress.at_end()) next = std::min(next, wave.progress.ready);
+    }
+    return next;
+  }
+
+  // The waves that are ready, oldest first. When the next of the others is.
+  double gather(const Simd& simd, double at) {
+    turns_.clear();
+    double next = never;
+    for (const uint32_t w : simd.waves) {
+      const Wave& wave = waves_[w];
+      if (wave.at_barrier) continue;
+      if (wave.progress.ready <= at)
+        turns_.push_back({wave.progress.ready, w});
+      else
+        next = std::min(next, wave.progress.ready);
     }
     return next;
   }
@@ -226,23 +235,35 @@ class Simulation {
     using Arbitration = Structure::Arbitration;
     switch (options_.structure.arbitration) {
     case Arbitration::GreedyThenLongestReady:
-      std::ranges::stable_sort(order_, {}, [&](uint32_t w) {
-        const Pipe pipe = waves_[w].progress.op().pipe;
-        if (pipe == Pipe::Vmem) return 0.0; // the oldest
-        return w == simd.last ? -1.0 : waves_[w].progress.ready;
-      });
+      for (Turn& t : turns_) {
+        if (waves_[t.wave].progress.op().pipe == Pipe::Vmem)
+          t.key = 0; // the oldest
+        else if (t.wave == simd.last)
+          t.key = -1;
+      }
+      sort_turns();
       break;
     case Arbitration::OldestFirst: break;
-    case Arbitration::YoungestFirst: std::ranges::reverse(order_); break;
+    case Arbitration::YoungestFirst: std::ranges::reverse(turns_); break;
     case Arbitration::RoundRobin:
-      if (!order_.empty())
-        std::ranges::rotate(order_,
-                            order_.begin() + static_cast<std::ptrdiff_t>(simd.turn++ % order_.size()));
+      if (!turns_.empty())
+        std::ranges::rotate(turns_,
+                            turns_.begin() + static_cast<std::ptrdiff_t>(simd.turn++ % turns_.size()));
       break;
     }
-    if (simd.priorities)
-      std::ranges::stable_sort(order_, std::greater{},
-                               [&](uint32_t w) { return waves_[w].progress.priority; });
+    if (!simd.priorities) return;
+    for (Turn& t : turns_) t.key = -waves_[t.wave].progress.priority;
+    sort_turns();
+  }
+
+  // Smallest key first, equals as they are. There are few.
+  void sort_turns() {
+    for (size_t n = 1; n < turns_.size(); ++n) {
+      const Turn t = turns_[n];
+      size_t to = n;
+      for (; to > 0 && turns_[to - 1].key > t.key; --to) turns_[to] = turns_[to - 1];
+      turns_[to] = t;
+    }
   }
 
   double unit_free(const Simd& simd, const TimedOp& op, unsigned cu) const {
@@ -349,7 +370,7 @@ class Simulation {
   void fetch(Wave& wave) {
     WaveProgress& progress = wave.progress;
     if (progress.at_end()) return;
-    const uint64_t line = progress.op().address / static_cast<uint64_t>(machine_[P::icache_line]);
+    const uint64_t line = progress.op().code_line;
     if (line == progress.code_line) return;
     progress.code_line = line;
     progress.not_before(memory_.fetch(wave.simd / simds_per_cu, progress.op().address, progress.since),
@@ -401,7 +422,12 @@ class Simulation {
   std::vector<unsigned> resident_; // workgroups, by compute unit
   std::vector<Wave> waves_;
   std::vector<Group> groups_;
-  std::vector<uint32_t> free_waves_, free_groups_, order_;
+  std::vector<uint32_t> free_waves_, free_groups_;
+  struct Turn {
+    double key = 0;
+    uint32_t wave = 0;
+  };
+  std::vector<Turn> turns_; // of the waves that are ready
   std::priority_queue<std::pair<double, uint32_t>, std::vector<std::pair<double, uint32_t>>, std::greater<>>
       events_;
   std::array<double, pipe_count> taken_{}; // when a unit was last given away, and by which SIMD

@@ -74,7 +74,7 @@ std::string stream(unsigned turns) {
 }
 
 TEST(Limiter, LinesThatAComputeUnitCanWaitFor) {
-  const ModelledKernel k(stream(60), {.groups = 64, .items = 1024, .buffer = stream_bytes});
+  const ModelledKernel k(stream(60), {.groups = 64, .items = 1024, .buffer = stream_bytes, .l1_misses = 66});
   const KernelSummary s = k.summary();
   const Limiter l = limiter(s);
   EXPECT_EQ(l.bound, Bound::L1Misses) << l.sentence;
@@ -87,8 +87,8 @@ TEST(Limiter, LinesThatAComputeUnitCanWaitFor) {
 // Of the places as much is taken whether all is simulated or some.
 TEST(Limiter, MissesInFlightOfASample) {
   const auto taken = [](uint64_t effort) {
-    const ModelledKernel k(stream(30),
-                           {.groups = 64, .items = 1024, .buffer = stream_bytes, .effort = effort});
+    const ModelledKernel k(
+        stream(30), {.groups = 64, .items = 1024, .buffer = stream_bytes, .effort = effort, .l1_misses = 66});
     return std::pair(k.summary().miss_places,
                      k.kernel_time().simulated_share * k.traces.launches[0].trace.sample.share);
   };

@@ -40,12 +40,14 @@ struct Launch {
   uint64_t effort = 300'000;
   double stands_for = 1;
   std::string model = "mi300x";
+  std::optional<double> l1_misses = {}; // that a compute unit can wait for, in place of the model's
 };
 
 class ModelledKernel {
  public:
   explicit ModelledKernel(const std::string& body, const Launch& launch = {})
       : machine(timing::MachineModel::find(launch.model)->nominal()), bench_(text(body), options(launch)) {
+    if (launch.l1_misses) machine[timing::Parameter::l1_misses] = *launch.l1_misses;
     timing::TraceOptions tracing;
     tracing.effort = launch.effort, tracing.threads = 1;
     const device::LaunchShape shape{{launch.groups * launch.items, 1, 1}, {launch.items, 1, 1}, 0};

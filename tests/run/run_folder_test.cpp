@@ -136,7 +136,7 @@ TEST(RunFolder, StartsAgainOnWhatWasNeverMade) {
   for (const char* file : {"lock", "run.sqlite"}) ASSERT_TRUE(write_file(path / file, std::string_view()));
   const auto opened = RunFolder::open(path, false);
   ASSERT_FALSE(opened);
-  EXPECT_NE(opened.error().message.find("before there was anything in it"), std::string::npos);
+  EXPECT_NE(opened.error().message.find("before it began"), std::string::npos);
   {
     const auto lock = FileLock::take(path / "lock", "it", "run");
     ASSERT_TRUE(lock);
