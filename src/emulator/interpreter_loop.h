@@ -21,6 +21,15 @@ bool attend(Wave&);
 /// Nobody watches.
 struct Unwatched {};
 
+/// Watchers may leave out what instructions do (bool wants(const MicroOp&)).
+template <class Watch>
+bool wanted(Watch& watch, const MicroOp& op) {
+  if constexpr (requires { watch.wants(op); })
+    return watch.wants(op);
+  else
+    return true;
+}
+
 template <class Watch>
 uint64_t run_loop(Wave& wave, Code& code, uint64_t budget, Watch& watch) {
   constexpr bool watched = !std::is_same_v<Watch, Unwatched>;
@@ -42,7 +51,7 @@ uint64_t run_loop(Wave& wave, Code& code, uint64_t budget, Watch& watch) {
     bool ran = true;
     if (wave.attention != 0 && is_vector(*op->instruction)) [[unlikely]]
       ran = run_attended(wave, *op);
-    else
+    else if (wanted(watch, *op))
       op->run(wave, *op);
     if constexpr (watched)
       if (ran) watch.after(wave, *op);

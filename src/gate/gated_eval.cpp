@@ -155,7 +155,7 @@ bool gate_time(const Setup& setup, const std::shared_ptr<const oracle::Subject>&
   const auto go_on = [&](std::span<const double> so_far) {
     return best.empty() || may_suffice(best, so_far);
   };
-  auto seconds = setup.times(candidate, setup.members(), 1, go_on);
+  auto seconds = setup.times(candidate, setup.members(), 1, go_on, setup.not_needed());
   if (!seconds) {
     refuse(e, Outcome::Fault, seconds.error()); // at the full shape, which no case runs whole
     return false;
@@ -226,6 +226,16 @@ void hold_against(const Setup& setup, Evaluation& e) {
   const auto candidate = oracle::Subject::open(e.object);
   if (!candidate) {
     refuse(e, Outcome::InfrastructureError, candidate.error());
+    return;
+  }
+  // Its times are those of a run without arithmetic that K0's way does not depend on.
+  const auto same_way = setup.goes_its_way_without(*candidate, setup.not_needed());
+  if (!same_way) {
+    refuse(e, Outcome::InfrastructureError, same_way.error());
+    return;
+  }
+  if (!*same_way) {
+    e.refuse(Outcome::TimingUnstable, "its way depends on what it computes, unlike K0's");
     return;
   }
   Evaluation own = e;

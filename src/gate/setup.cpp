@@ -67,6 +67,7 @@ Setup::make(SetupRequest request, const std::function<void(std::string_view, siz
   const unsigned threads = setup->request_.threads;
   ASMEVO_TRY(setup->k0_seconds_, setup->times(setup->k0_, setup->members_, threads));
   ASMEVO_TRY(setup->k0_held_back_seconds_, setup->times(setup->k0_, setup->held_back_members_, threads));
+  ASMEVO_CHECK(setup->find_not_needed());
   return setup;
 }
 
@@ -121,13 +122,37 @@ Status Setup::make_cases(const std::function<void(std::string_view, size_t, size
   return {};
 }
 
+// A trace without arithmetic, beside the whole one.
+Result<bool> Setup::goes_its_way_without(const std::shared_ptr<const oracle::Subject>& object,
+                                         timing::LeftOut what) const {
+  if (what == timing::LeftOut::Nothing) return true;
+  ASMEVO_TRY(const oracle::LaunchTraces whole, trace(object, model_->nominal(), 0));
+  const auto without = trace(object, model_->nominal(), 0, what);
+  const auto same = [](const oracle::TracedLaunch& a, const oracle::TracedLaunch& b) {
+    return timing::same_paths(a.trace, b.trace);
+  };
+  return without && !whole.depends_on_time() && std::ranges::equal(whole.launches, without->launches, same);
+}
+
+Status Setup::find_not_needed() {
+  for (const timing::LeftOut what :
+       {timing::LeftOut::FloatArithmetic, timing::LeftOut::MatrixProducts, timing::LeftOut::Nothing}) {
+    not_needed_ = what;
+    ASMEVO_TRY(const bool same, goes_its_way_without(k0_, what));
+    if (same) break;
+  }
+  return {};
+}
+
 Result<oracle::LaunchTraces> Setup::trace(const std::shared_ptr<const oracle::Subject>& object,
-                                          const timing::Machine& machine, uint64_t schedule) const {
+                                          const timing::Machine& machine, uint64_t schedule,
+                                          timing::LeftOut left_out) const {
   oracle::LaunchTraceOptions options;
   options.kernel = in_place_;
   options.trace.effort = request_.effort;
   options.trace.threads = 1;
   options.trace.schedule = schedule;
+  options.trace.left_out = left_out;
   options.known = first_contents_;
   if (captured_) return oracle::trace_case(*captured_, oracle::object_of(object), machine, options);
   return oracle::trace_launches(*plan_, oracle::object_of(object), machine, options);
@@ -135,10 +160,11 @@ Result<oracle::LaunchTraces> Setup::trace(const std::shared_ptr<const oracle::Su
 
 Result<std::vector<double>> Setup::times(const std::shared_ptr<const oracle::Subject>& object,
                                          std::span<const timing::EnsembleMember> members, unsigned threads,
-                                         const std::function<bool(std::span<const double>)>& go_on) const {
-  ASMEVO_TRY(const oracle::LaunchTraces traces, trace(object, model_->nominal(), 0));
+                                         const std::function<bool(std::span<const double>)>& go_on,
+                                         timing::LeftOut left_out) const {
+  ASMEVO_TRY(const oracle::LaunchTraces traces, trace(object, model_->nominal(), 0, left_out));
   const oracle::TraceAgain again = [&](const timing::Machine& machine, uint64_t schedule) {
-    return trace(object, machine, schedule);
+    return trace(object, machine, schedule, left_out);
   };
   std::vector<double> seconds;
   std::function<bool(const oracle::LaunchTime&)> after_each;

@@ -52,11 +52,19 @@ class Setup {
   /// The launches as the cycle model replays them, run by `object`; `schedule` of waves matters where what
   /// kernels do depends on time.
   Result<oracle::LaunchTraces> trace(const std::shared_ptr<const oracle::Subject>& object,
-                                     const timing::Machine&, uint64_t schedule) const;
+                                     const timing::Machine&, uint64_t schedule,
+                                     timing::LeftOut = timing::LeftOut::Nothing) const;
   /// Times by member, in order, as long as `go_on` (asked after each) says so.
+  /// `left_out`: of the runs that are traced; only whole ones may decide that something is committed.
   Result<std::vector<double>> times(const std::shared_ptr<const oracle::Subject>& object,
                                     std::span<const timing::EnsembleMember> members, unsigned threads,
-                                    const std::function<bool(std::span<const double>)>& go_on = {}) const;
+                                    const std::function<bool(std::span<const double>)>& go_on = {},
+                                    timing::LeftOut left_out = timing::LeftOut::Nothing) const;
+  /// What K0 does not need for a trace, and candidates hardly, as they do what it does.
+  timing::LeftOut not_needed() const { return not_needed_; }
+  /// Whether an object's trace is the same without that.
+  Result<bool> goes_its_way_without(const std::shared_ptr<const oracle::Subject>& object,
+                                    timing::LeftOut) const;
 
   /// What a person wants to know of it: cases, what was left out and why, K0's time, notes.
   Json report() const;
@@ -64,6 +72,7 @@ class Setup {
  private:
   Setup() = default;
   Status open();
+  Status find_not_needed();
   Status make_cases(const std::function<void(std::string_view, size_t, size_t)>& progress);
 
   SetupRequest request_;
@@ -78,6 +87,7 @@ class Setup {
   std::optional<timing::MachineModel> model_;
   std::vector<timing::EnsembleMember> members_, held_back_members_;
   std::vector<double> k0_seconds_, k0_held_back_seconds_;
+  timing::LeftOut not_needed_ = timing::LeftOut::Nothing;
 };
 
 } // namespace asmevo::gate

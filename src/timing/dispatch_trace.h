@@ -31,6 +31,7 @@ struct TraceOptions {
   /// Of a workgroup, all its waves together, before it counts as hanging: one that waits for others which do
   /// not run is not going to end.
   uint64_t most_instructions = uint64_t{1} << 28;
+  LeftOut left_out = LeftOut::Nothing;
   uint64_t schedule = 0; // of the waves of a workgroup, see emulator::RunOptions::seed
 };
 
@@ -38,5 +39,8 @@ struct TraceOptions {
 /// address in the code object. BadInput: a fault or a hang, with the emulator's words.
 Result<DispatchTrace> trace_dispatch(const emulator::Launch&, emulator::Code&, emulator::AddressSpace& memory,
                                      uint64_t bias, const Machine&, const TraceOptions&);
+
+/// Whether waves went the same ways and touched the same memory.
+bool same_paths(const DispatchTrace&, const DispatchTrace&);
 
 } // namespace asmevo::timing

@@ -4,6 +4,7 @@
 #include "emulator/workgroup.h"
 #include "timing/lds_conflicts.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -26,7 +27,26 @@ bool sees_others(const isa::Instruction& i, const isa::Target& target) {
   return i.memory.load && (target.gfx == isa::Gfx::gfx90a ? i.mods.sc0 : i.mods.sc1);
 }
 
+// A product of matrices, or an operation on floats: results in vector registers, nothing else.
+bool may_be_left_out(const isa::Instruction& i, LeftOut what) {
+  if (i.matrix != isa::MatrixKind::None) return true;
+  if (what != LeftOut::FloatArithmetic || i.memory.kind != isa::MemoryKind::None) return false;
+  const bool arithmetic = i.issue == isa::IssueClass::Valu || i.issue == isa::IssueClass::Transcendental;
+  constexpr std::string_view floats[] = {"_f32", "_f16", "_bf16", "_f64"};
+  return arithmetic && !i.side_effects && !i.vgpr_index_mode && !i.defs.empty() &&
+         std::ranges::all_of(i.defs, [](const isa::RegRange& d) { return isa::is_vector(d.first); }) &&
+         std::ranges::any_of(floats, [&](std::string_view f) { return i.base_mnemonic.contains(f); });
+}
+
 } // namespace
+
+bool TraceRecorder::is_wanted(const MicroOp& op) {
+  if (op.index >= wanted_.size()) wanted_.resize(op.index + 1);
+  Wanted& known = wanted_[op.index];
+  if (known == Wanted::NotAsked)
+    known = may_be_left_out(*op.instruction, left_out_) ? Wanted::No : Wanted::Yes;
+  return known == Wanted::Yes;
+}
 
 void TraceRecorder::workgroup_started(emulator::Workgroup& group) {
   now_.index = group.index();

@@ -56,17 +56,24 @@ struct WorkgroupTrace {
   std::vector<WaveTrace> waves;
 };
 
+/// What need not be run for a trace, where it decides neither which way waves go nor which memory they touch.
+/// Nobody can know that of a kernel without having run it whole: see same_paths (dispatch_trace.h).
+enum class LeftOut : uint8_t { Nothing, MatrixProducts, FloatArithmetic };
+
 /// Traces of the workgroups that run in one place, one after another.
 class TraceRecorder final : public emulator::Observer {
  public:
   /// `most_steps`: what is kept of each wave; what follows is only counted.
-  explicit TraceRecorder(unsigned lds_banks, uint64_t most_steps = ~uint64_t{0})
-      : lds_banks_(lds_banks), most_steps_(most_steps) {}
+  explicit TraceRecorder(unsigned lds_banks, uint64_t most_steps = ~uint64_t{0},
+                         LeftOut left_out = LeftOut::Nothing)
+      : lds_banks_(lds_banks), most_steps_(most_steps), left_out_(left_out) {}
 
   void workgroup_started(emulator::Workgroup&) override;
   void workgroup_ended(emulator::Workgroup&) override;
   uint64_t run(emulator::Wave&, emulator::Code&, uint64_t budget) override;
   void before(emulator::Wave&, const emulator::MicroOp&) override;
+  /// Asked by the loop: whether to run it.
+  bool wants(const emulator::MicroOp& op) { return left_out_ == LeftOut::Nothing || is_wanted(op); }
   void memory(emulator::Wave&, const emulator::MicroOp&, const emulator::MemoryEvent&) override;
   void after(emulator::Wave&, const emulator::MicroOp&) override;
 
@@ -77,9 +84,14 @@ class TraceRecorder final : public emulator::Observer {
   bool depends_on_time() const { return depends_on_time_; }
 
  private:
+  bool is_wanted(const emulator::MicroOp&);
+
   unsigned lds_banks_;
   uint64_t most_steps_;
-  std::vector<Piece> pieces_; // of one access
+  LeftOut left_out_;
+  enum class Wanted : uint8_t { NotAsked, Yes, No };
+  std::vector<Wanted> wanted_; // by MicroOp::index
+  std::vector<Piece> pieces_;  // of one access
   WorkgroupTrace now_;
   std::vector<WorkgroupTrace> done_;
   std::map<uint32_t, const isa::Instruction*> instructions_;

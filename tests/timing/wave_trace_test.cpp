@@ -1,5 +1,6 @@
 // What waves' traces hold: the instructions that ran, and what memory they touched.
 #include "emulator/assembled_kernel.h"
+#include "timing/dispatch_trace.h"
 #include "timing/wave_trace.h"
 
 #include <gmock/gmock.h>
@@ -16,8 +17,9 @@ struct Traced {
   bool depends_on_time = false;
 };
 
-Traced trace_of(const std::string& body, unsigned groups = 1, unsigned items = 64) {
-  auto recorder = std::make_unique<TraceRecorder>(32);
+Traced trace_of(const std::string& body, unsigned groups = 1, unsigned items = 64,
+                LeftOut left_out = LeftOut::Nothing) {
+  auto recorder = std::make_unique<TraceRecorder>(32, ~uint64_t{0}, left_out);
   device::EmulatorOptions options;
   options.threads = 1;
   options.observer = [&](size_t) { return recorder.get(); };
@@ -124,6 +126,35 @@ TEST(Coalescing, PiecesComeOnceInTheOrderOfLanes) {
   coalesce(addresses, 0b11111, 4, pieces);
   EXPECT_THAT(pieces,
               ElementsAre(Piece{0, 1}, Piece{128, 0b111100}, Piece{0, 0xc0000000000000ff}, Piece{64, 3}));
+}
+
+// Whether a trace without some arithmetic is that of the whole run.
+bool same_without(const std::string& body, LeftOut what) {
+  DispatchTrace whole, without;
+  whole.groups = trace_of(body).groups;
+  without.groups = trace_of(body, 1, 64, what).groups;
+  return same_paths(whole, without);
+}
+
+TEST(WaveTrace, ArithmeticThatIsOnlyStoredNeedNotBeRun) {
+  const std::string body = "global_load_dword v2, v1, s[8:9]\n s_waitcnt vmcnt(0)\n v_exp_f32 v2, v2\n"
+                           "v_mfma_f32_4x4x1f32 v[4:7], v2, v2, 0\n s_nop 7\n v_mov_b32 v3, v4\n"
+                           "global_store_dword v1, v3, s[8:9]";
+  EXPECT_TRUE(same_without(body, LeftOut::MatrixProducts));
+  EXPECT_TRUE(same_without(body, LeftOut::FloatArithmetic));
+}
+
+TEST(WaveTrace, ArithmeticThatDecidesShows) {
+  const std::string address =
+      "v_mov_b32 v2, 0x41000000\n v_add_f32 v2, v2, v2\n v_cvt_u32_f32 v2, v2\n"
+      "v_lshlrev_b32 v2, 8, v2\n global_load_dword v3, v2, s[8:9]\n s_waitcnt vmcnt(0)";
+  EXPECT_FALSE(same_without(address, LeftOut::FloatArithmetic)) << "an address";
+  EXPECT_TRUE(same_without(address, LeftOut::MatrixProducts));
+  // 2 > 1 with the sum, 0 > 1 without it.
+  const std::string branch =
+      "v_mov_b32 v3, 1.0\n v_mov_b32 v2, 0\n v_add_f32 v2, v3, v3\n"
+      "v_cmp_lt_f32 vcc, v3, v2\n s_nop 4\n s_cbranch_vccnz over\n s_nop 0\nover:\n s_nop 1";
+  EXPECT_FALSE(same_without(branch, LeftOut::FloatArithmetic)) << "a branch";
 }
 
 } // namespace
