@@ -20,7 +20,7 @@ struct SetupRequest {
   std::string model;             // machine model, name or file; empty: the target's
   std::string shape;             // that times are taken at; empty: `full`, else `search`, else none
   std::string rule = "scaled";
-  unsigned members = 8;        // of the ensemble
+  unsigned members = 10;       // of the ensemble: one may disagree
   uint64_t effort = 1'000'000; // instructions simulated for each member
   uint64_t seed = 0;           // mixed into the launch's
   unsigned threads = 0;

@@ -112,7 +112,7 @@ void finish(const fs::path& run) {
 
 TEST(KilledRuns, GoOnAsIfNothingHadHappened) {
   const Undisturbed whole;
-  const unsigned kills = test::full_run() ? 50 : 4;
+  const unsigned kills = test::full_run() ? 50 : 3;
   RandomStream random(20261130);
   for (unsigned n = 0; n < kills; ++n) {
     const TemporaryFolder folder;

@@ -1,4 +1,5 @@
 // The tables of published figures, and what the cycle model makes of them.
+#include "full_run.h"
 #include "oracle/matrix_figures.h"
 #include "oracle/modelled_figures.h"
 
@@ -27,7 +28,13 @@ std::vector<std::string> machines_with_figures() {
 
 class Figures : public ::testing::TestWithParam<std::string> {};
 
+// One machine of each target; all with --full.
+bool is_asked_for(const std::string& machine) {
+  return test::full_run() || machine == "mi300x" || machine == "mi355x" || machine == "mi250x";
+}
+
 TEST_P(Figures, AreMetWhereTheirSourcesAgree) {
+  if (!is_asked_for(GetParam()) && GetParam() != "mi300a") GTEST_SKIP() << "only with ./check --full";
   const FigureOptions options{.suite = suite,
                               .objects = std::string(ASMEVO_BINARY_DIR) + "/kernels/microkernels",
                               .machine = GetParam()};
@@ -45,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, Figures, ::testing::ValuesIn(machines_with_fi
 class MatrixFigures : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(MatrixFigures, AreThePublishedCyclesAndReachThePeakOfEachType) {
+  if (!is_asked_for(GetParam())) GTEST_SKIP() << "only with ./check --full";
   const auto model = timing::MachineModel::find(GetParam());
   ASSERT_TRUE(model);
   const auto rates = read_matrix_rates(suite / "matrix.csv");
