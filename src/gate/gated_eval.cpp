@@ -155,7 +155,7 @@ bool gate_time(const Setup& setup, const std::shared_ptr<const oracle::Subject>&
   const auto go_on = [&](std::span<const double> so_far) {
     return best.empty() || may_suffice(best, so_far);
   };
-  auto seconds = setup.times(candidate, setup.members(), 1, go_on, setup.not_needed());
+  auto seconds = setup.times(candidate, setup.members(), go_on, setup.not_needed());
   if (!seconds) {
     refuse(e, Outcome::Fault, seconds.error()); // at the full shape, which no case runs whole
     return false;
@@ -229,18 +229,18 @@ void hold_against(const Setup& setup, Evaluation& e) {
     return;
   }
   // Its times are those of a run without arithmetic that K0's way does not depend on.
-  const auto same_way = setup.goes_its_way_without(*candidate, setup.not_needed());
-  if (!same_way) {
-    refuse(e, Outcome::InfrastructureError, same_way.error());
+  const auto traces = setup.trace(*candidate, setup.model().nominal(), 0);
+  if (!traces) {
+    refuse(e, Outcome::InfrastructureError, traces.error());
     return;
   }
-  if (!*same_way) {
+  if (!setup.goes_its_way_without(setup.not_needed(), *traces, *candidate)) {
     e.refuse(Outcome::TimingUnstable, "its way depends on what it computes, unlike K0's");
     return;
   }
   Evaluation own = e;
   if (run_cases(setup, setup.held_back(), *candidate, own)) {
-    auto seconds = setup.times(*candidate, setup.held_back_members(), 1);
+    auto seconds = setup.replay(*traces, *candidate, setup.held_back_members(), 1);
     if (seconds)
       e.seconds = *std::move(seconds);
     else
@@ -256,7 +256,7 @@ void hold_against(const Setup& setup, Evaluation& e) {
 
 Result<std::vector<double>> structural_seconds(const Setup& setup, const Bytes& object) {
   ASMEVO_TRY(const auto subject, oracle::Subject::open(object));
-  return setup.times(subject, timing::structural_ensemble(setup.model()), 1);
+  return setup.times(subject, timing::structural_ensemble(setup.model()));
 }
 
 } // namespace asmevo::gate

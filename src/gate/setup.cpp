@@ -65,9 +65,11 @@ Setup::make(SetupRequest request, const std::function<void(std::string_view, siz
   ASMEVO_CHECK(setup->make_cases(progress));
   if (progress) progress("timing K0", 0, 1);
   const unsigned threads = setup->request_.threads;
-  ASMEVO_TRY(setup->k0_seconds_, setup->times(setup->k0_, setup->members_, threads));
-  ASMEVO_TRY(setup->k0_held_back_seconds_, setup->times(setup->k0_, setup->held_back_members_, threads));
-  ASMEVO_CHECK(setup->find_not_needed());
+  ASMEVO_TRY(const oracle::LaunchTraces traces, setup->trace(setup->k0_, setup->model_->nominal(), 0));
+  ASMEVO_TRY(setup->k0_seconds_, setup->replay(traces, setup->k0_, setup->members_, threads));
+  ASMEVO_TRY(setup->k0_held_back_seconds_,
+             setup->replay(traces, setup->k0_, setup->held_back_members_, threads));
+  setup->find_not_needed(traces);
   return setup;
 }
 
@@ -122,11 +124,9 @@ Status Setup::make_cases(const std::function<void(std::string_view, size_t, size
   return {};
 }
 
-// A trace without arithmetic, beside the whole one.
-Result<bool> Setup::goes_its_way_without(const std::shared_ptr<const oracle::Subject>& object,
-                                         timing::LeftOut what) const {
+bool Setup::goes_its_way_without(timing::LeftOut what, const oracle::LaunchTraces& whole,
+                                 const std::shared_ptr<const oracle::Subject>& object) const {
   if (what == timing::LeftOut::Nothing) return true;
-  ASMEVO_TRY(const oracle::LaunchTraces whole, trace(object, model_->nominal(), 0));
   const auto without = trace(object, model_->nominal(), 0, what);
   const auto same = [](const oracle::TracedLaunch& a, const oracle::TracedLaunch& b) {
     return timing::same_paths(a.trace, b.trace);
@@ -134,14 +134,12 @@ Result<bool> Setup::goes_its_way_without(const std::shared_ptr<const oracle::Sub
   return without && !whole.depends_on_time() && std::ranges::equal(whole.launches, without->launches, same);
 }
 
-Status Setup::find_not_needed() {
-  for (const timing::LeftOut what :
-       {timing::LeftOut::FloatArithmetic, timing::LeftOut::MatrixProducts, timing::LeftOut::Nothing}) {
-    not_needed_ = what;
-    ASMEVO_TRY(const bool same, goes_its_way_without(k0_, what));
-    if (same) break;
-  }
-  return {};
+void Setup::find_not_needed(const oracle::LaunchTraces& whole) {
+  for (const timing::LeftOut what : {timing::LeftOut::FloatArithmetic, timing::LeftOut::MatrixProducts})
+    if (goes_its_way_without(what, whole, k0_)) {
+      not_needed_ = what;
+      return;
+    }
 }
 
 Result<oracle::LaunchTraces> Setup::trace(const std::shared_ptr<const oracle::Subject>& object,
@@ -159,10 +157,18 @@ Result<oracle::LaunchTraces> Setup::trace(const std::shared_ptr<const oracle::Su
 }
 
 Result<std::vector<double>> Setup::times(const std::shared_ptr<const oracle::Subject>& object,
-                                         std::span<const timing::EnsembleMember> members, unsigned threads,
+                                         std::span<const timing::EnsembleMember> members,
                                          const std::function<bool(std::span<const double>)>& go_on,
                                          timing::LeftOut left_out) const {
   ASMEVO_TRY(const oracle::LaunchTraces traces, trace(object, model_->nominal(), 0, left_out));
+  return replay(traces, object, members, 1, go_on, left_out);
+}
+
+Result<std::vector<double>> Setup::replay(const oracle::LaunchTraces& traces,
+                                          const std::shared_ptr<const oracle::Subject>& object,
+                                          std::span<const timing::EnsembleMember> members, unsigned threads,
+                                          const std::function<bool(std::span<const double>)>& go_on,
+                                          timing::LeftOut left_out) const {
   const oracle::TraceAgain again = [&](const timing::Machine& machine, uint64_t schedule) {
     return trace(object, machine, schedule, left_out);
   };

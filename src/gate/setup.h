@@ -54,17 +54,24 @@ class Setup {
   Result<oracle::LaunchTraces> trace(const std::shared_ptr<const oracle::Subject>& object,
                                      const timing::Machine&, uint64_t schedule,
                                      timing::LeftOut = timing::LeftOut::Nothing) const;
-  /// Times by member, in order, as long as `go_on` (asked after each) says so.
-  /// `left_out`: of the runs that are traced; only whole ones may decide that something is committed.
+  /// Times of such a trace of an object by member, in order, as long as `go_on` (asked after each) says so.
+  /// Where what kernels do depends on time, the object is traced anew for each. `left_out`: as of the trace;
+  /// only whole ones may decide that something is committed.
+  Result<std::vector<double>> replay(const oracle::LaunchTraces&,
+                                     const std::shared_ptr<const oracle::Subject>& object,
+                                     std::span<const timing::EnsembleMember> members, unsigned threads,
+                                     const std::function<bool(std::span<const double>)>& go_on = {},
+                                     timing::LeftOut left_out = timing::LeftOut::Nothing) const;
+  /// Traced and replayed, on one thread.
   Result<std::vector<double>> times(const std::shared_ptr<const oracle::Subject>& object,
-                                    std::span<const timing::EnsembleMember> members, unsigned threads,
+                                    std::span<const timing::EnsembleMember> members,
                                     const std::function<bool(std::span<const double>)>& go_on = {},
                                     timing::LeftOut left_out = timing::LeftOut::Nothing) const;
   /// What K0 does not need for a trace, and candidates hardly, as they do what it does.
   timing::LeftOut not_needed() const { return not_needed_; }
-  /// Whether an object's trace is the same without that.
-  Result<bool> goes_its_way_without(const std::shared_ptr<const oracle::Subject>& object,
-                                    timing::LeftOut) const;
+  /// Whether an object's trace without that is the same as its whole one.
+  bool goes_its_way_without(timing::LeftOut, const oracle::LaunchTraces& whole,
+                            const std::shared_ptr<const oracle::Subject>& object) const;
 
   /// What a person wants to know of it: cases, what was left out and why, K0's time, notes.
   Json report() const;
@@ -72,7 +79,7 @@ class Setup {
  private:
   Setup() = default;
   Status open();
-  Status find_not_needed();
+  void find_not_needed(const oracle::LaunchTraces& whole);
   Status make_cases(const std::function<void(std::string_view, size_t, size_t)>& progress);
 
   SetupRequest request_;

@@ -94,18 +94,13 @@ std::string header(const BatchSummary& s) {
 } // namespace
 
 std::string html_of(const BatchSummary& s) {
-  std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n";
-  page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-          "'unsafe-inline'\"/>\n";
-  page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n";
-  page += "<meta name=\"color-scheme\" content=\"light dark\"/>\n";
-  page += fmt::format("<title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<main>\n",
-                      html_text(s.input, short_text), page_style, batch_style);
+  std::string page =
+      page_begin(html_text(s.input, short_text), std::string(page_style) + std::string(batch_style));
   page += header(s) + section("kernels", "Kernels", table(s));
   page += section("reproduce", "To get it again",
                   fmt::format("<pre class=\"command\">{}</pre>\n<p>{}</p>\n", html_text(s.command, 4000),
                               html_text(s.made_by, short_text)));
-  return page + "</main>\n</body>\n</html>\n";
+  return page += page_end;
 }
 
 } // namespace asmevo::report

@@ -77,4 +77,14 @@ std::string html_text(std::string_view text, size_t longest) {
   return out;
 }
 
+std::string page_begin(std::string_view title, std::string_view style) {
+  return fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                     "'unsafe-inline'\"/>\n"
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+                     "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+                     "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
+                     title, style);
+}
+
 } // namespace asmevo::report

@@ -12,4 +12,9 @@ namespace asmevo::report {
 /// `longest` bytes the first, and an ellipsis.
 std::string html_text(std::string_view text, size_t longest = std::string_view::npos);
 
+/// The beginning of a page that needs nothing else and loads nothing, up to its main part, and its end.
+/// `title`: made harmless already.
+std::string page_begin(std::string_view title, std::string_view style);
+inline constexpr std::string_view page_end = "</main>\n</body>\n</html>\n";
+
 } // namespace asmevo::report

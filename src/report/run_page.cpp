@@ -117,22 +117,16 @@ std::string version_text(uint32_t node) {
 }
 
 std::string html_of(const RunReport& r) {
-  std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n";
-  page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-          "'unsafe-inline'\"/>\n";
-  page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n";
-  page += "<meta name=\"color-scheme\" content=\"light dark\"/>\n";
-  page += fmt::format("<title>{}: {}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
-                      r.kernel.empty() ? html_text(r.object, short_text) : html_text(r.kernel, short_text),
-                      r.status.best == 0
-                          ? "nothing faster"
-                          : fmt::format("{:.3f}\u00d7, {}", r.status.speedup, html_text(r.status.device)),
-                      page_style);
+  const std::string title = fmt::format(
+      "{}: {}", r.kernel.empty() ? html_text(r.object, short_text) : html_text(r.kernel, short_text),
+      r.status.best == 0 ? "nothing faster"
+                         : fmt::format("{:.3f}\u00d7, {}", r.status.speedup, html_text(r.status.device)));
+  std::string page = page_begin(title, page_style);
   page += header(r) + notes(r);
   for (auto* part : {progress_section, lineage_section, outcomes_section, yield_section, commits_section,
                      profile_section, resources_section, cases_section, failures_section, reproduce_section})
     page += part(r);
-  page += "</main>\n</body>\n</html>\n";
+  page += page_end;
   return page;
 }
 

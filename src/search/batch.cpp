@@ -25,18 +25,6 @@ fs::path lock_in(const fs::path& runs) {
   return runs / "lock";
 }
 
-Json json_of(const Budget& b) {
-  return {{"attempts", b.attempts ? Json(*b.attempts) : Json(nullptr)},
-          {"seconds", b.seconds ? Json(*b.seconds) : Json(nullptr)}};
-}
-
-Budget budget_from(const Json& j) {
-  Budget b;
-  if (!j.at("attempts").is_null()) b.attempts = j.at("attempts").get<uint64_t>();
-  if (!j.at("seconds").is_null()) b.seconds = j.at("seconds").get<double>();
-  return b;
-}
-
 Json json_of(const BatchKernel& k) {
   const BatchInput& i = k.input;
   Json j = {{"name", k.name},

@@ -47,14 +47,12 @@ class Optimization {
   }
 
  private:
-  // The file that was given, as long as it is what it was; then the copy, which a new run makes.
+  // The file that was given, as long as it is what it was; then the copy.
   Status find_launch() {
     if (settings_.setup.launch.empty()) return {};
     const std::filesystem::path copy = folder_.path() / "launch.toml";
-    const auto given = read_file(settings_.setup.launch);
-    if (std::error_code error; given && !std::filesystem::exists(copy, error))
-      ASMEVO_CHECK(write_file(copy, *given));
     ASMEVO_TRY(const Bytes kept, read_file(copy));
+    const auto given = read_file(settings_.setup.launch);
     if (!given || content_hash(*given) != content_hash(kept)) settings_.setup.launch = copy;
     return {};
   }
@@ -163,24 +161,31 @@ Result<OptimizationResult> carry_out(run::RunFolder& folder, OptimizationSetting
 
 } // namespace
 
+Json json_of(const Budget& b) {
+  return {{"attempts", optional(b.attempts)}, {"seconds", optional(b.seconds)}};
+}
+
+Budget budget_from(const Json& j) {
+  Budget b;
+  if (!j.at("attempts").is_null()) b.attempts = j.at("attempts").get<uint64_t>();
+  if (!j.at("seconds").is_null()) b.seconds = j.at("seconds").get<double>();
+  return b;
+}
+
 Json OptimizationSettings::json() const {
   Json s = setup.json();
   s.erase("k0"); // in the folder
-  return {{"setup", s},
-          {"driver", driver},
-          {"proposals", proposals},
-          {"rules", rules},
-          {"width", width},
-          {"attempts", optional(budget.attempts)},
-          {"seconds", optional(budget.seconds)},
-          {"commit",
-           {{"epsilon", commit.epsilon},
-            {"spread_factor", commit.spread_factor},
-            {"least_speedup", commit.least_speedup},
-            {"least_share", commit.least_share}}},
-          {"command", command},
-          {"object", object},
-          {"made_by", made_by}};
+  Json j = {{"setup", s}, {"driver", driver}, {"proposals", proposals}, {"rules", rules}, {"width", width}};
+  j.update(json_of(budget));
+  j.update({{"commit",
+             {{"epsilon", commit.epsilon},
+              {"spread_factor", commit.spread_factor},
+              {"least_speedup", commit.least_speedup},
+              {"least_share", commit.least_share}}},
+            {"command", command},
+            {"object", object},
+            {"made_by", made_by}});
+  return j;
 }
 
 OptimizationSettings OptimizationSettings::from_json(const Json& j) {
@@ -191,8 +196,7 @@ OptimizationSettings OptimizationSettings::from_json(const Json& j) {
   s.driver = j.at("driver"), s.proposals = j.at("proposals");
   s.rules = j.at("rules").get<std::vector<std::string>>();
   s.width = j.at("width");
-  if (!j.at("attempts").is_null()) s.budget.attempts = j.at("attempts");
-  if (!j.at("seconds").is_null()) s.budget.seconds = j.at("seconds");
+  s.budget = budget_from(j);
   const Json& c = j.at("commit");
   s.commit = {c.at("epsilon"), c.at("spread_factor"), c.at("least_speedup"), c.at("least_share")};
   s.command = j.at("command");

@@ -6,6 +6,10 @@
 
 namespace asmevo::search {
 
+/// {"attempts", "seconds"}, null where there is no limit.
+gate::Json json_of(const Budget&);
+Budget budget_from(const gate::Json&);
+
 struct OptimizationSettings {
   gate::SetupRequest setup; // k0 apart, which is in the folder
   std::string driver = "rules";

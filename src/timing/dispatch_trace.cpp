@@ -75,32 +75,10 @@ Result<double> mean_length(const emulator::Launch& launch, emulator::Code& code,
   return static_cast<double>(counting.executed()) / static_cast<double>(some.size());
 }
 
-bool same_step(const TracedStep& a, const TracedStep& b) {
-  return a.op == b.op && a.accesses_end == b.accesses_end;
-}
-
-bool same_access(const TracedAccess& a, const TracedAccess& b) {
-  return a.space == b.space && a.load == b.load && a.store == b.store && a.atomic == b.atomic &&
-         a.cycles == b.cycles && a.lanes == b.lanes && a.first_piece == b.first_piece && a.pieces == b.pieces;
-}
-
-bool same_piece(const TracedPiece& a, const TracedPiece& b) {
-  return a.address() == b.address() && a.bytes() == b.bytes();
-}
-
-bool same_wave(const WaveTrace& a, const WaveTrace& b) {
-  return a.executed == b.executed && std::ranges::equal(a.steps, b.steps, same_step) &&
-         std::ranges::equal(a.accesses, b.accesses, same_access) &&
-         std::ranges::equal(a.pieces, b.pieces, same_piece);
-}
-
 } // namespace
 
 bool same_paths(const DispatchTrace& a, const DispatchTrace& b) {
-  return a.executed == b.executed && a.depends_on_time == b.depends_on_time &&
-         std::ranges::equal(a.groups, b.groups, [](const WorkgroupTrace& x, const WorkgroupTrace& y) {
-           return x.index == y.index && std::ranges::equal(x.waves, y.waves, same_wave);
-         });
+  return a.executed == b.executed && a.depends_on_time == b.depends_on_time && a.groups == b.groups;
 }
 
 Result<DispatchTrace> trace_dispatch(const emulator::Launch& launch, emulator::Code& code,

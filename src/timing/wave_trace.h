@@ -25,11 +25,13 @@ struct TracedAccess {
   uint16_t cycles = 0;
   uint32_t lanes = 0;                   // how many
   uint32_t first_piece = 0, pieces = 0; // of WaveTrace::pieces
+  bool operator==(const TracedAccess&) const = default;
 };
 
 struct TracedStep {
   uint32_t op = 0;           // MicroOp::index
   uint32_t accesses_end = 0; // its accesses are those from the step before's end on
+  bool operator==(const TracedStep&) const = default;
 };
 
 /// A piece of memory: its address, and how many of its bytes.
@@ -39,6 +41,7 @@ class TracedPiece {
       : value_(p.address | (static_cast<uint64_t>(std::popcount(p.bytes)) - 1)) {}
   uint64_t address() const { return value_ & ~uint64_t{piece_bytes - 1}; }
   unsigned bytes() const { return static_cast<unsigned>(value_ % piece_bytes) + 1; }
+  bool operator==(const TracedPiece&) const = default;
 
  private:
   uint64_t value_;
@@ -49,11 +52,13 @@ struct WaveTrace {
   std::vector<TracedAccess> accesses;
   std::vector<TracedPiece> pieces;
   uint64_t executed = 0; // instructions; more than steps where the trace was cut
+  bool operator==(const WaveTrace&) const = default;
 };
 
 struct WorkgroupTrace {
   uint64_t index = 0;
   std::vector<WaveTrace> waves;
+  bool operator==(const WorkgroupTrace&) const = default;
 };
 
 /// What need not be run for a trace, where it decides neither which way waves go nor which memory they touch.

@@ -13,11 +13,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-std::string text_of(const fs::path& file) {
-  const auto bytes = read_file(file);
-  return bytes ? std::string(bytes->begin(), bytes->end()) : std::string();
-}
-
 Json json_of(const std::string& text) {
   Json j = Json::parse(text, nullptr, false);
   EXPECT_TRUE(j.is_object()) << text;
@@ -42,20 +37,9 @@ fs::path inputs(const TemporaryFolder& folder, std::string_view proposals) {
 }
 
 std::vector<std::string> batch_command(const TemporaryFolder& folder) {
-  return {"optimize",
-          (folder / "in").string(),
-          "-o",
-          (folder / "runs").string(),
-          "--model",
-          "mi300x",
-          "--members",
-          "4",
-          "--driver",
-          "replay",
-          "--proposals",
-          (folder / "proposals.json").string(),
-          "--timing-effort",
-          "200000"};
+  std::vector<std::string> command = {"optimize", (folder / "in").string(), "-o", (folder / "runs").string()};
+  std::ranges::copy(pair_options(folder / "proposals.json"), std::back_inserter(command));
+  return command;
 }
 
 TEST(Batch, GoesThroughAFolder) {

@@ -41,11 +41,6 @@ std::string words(std::vector<std::string> arguments) {
   return text;
 }
 
-std::string text_of(const fs::path& file) {
-  const auto bytes = read_file(file);
-  return bytes ? std::string(bytes->begin(), bytes->end()) : std::string();
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace asmevo::testing {
 
 inline const std::string pair_k0 = ASMEVO_BINARY_DIR "/kernels/pairs/load_wait_late.gfx942.co";
@@ -23,27 +25,21 @@ inline const std::string_view pair_proposals = R"json(
 {"version":1,"base":1,"kernel":"slow","changes":[{"first":"4c","last":"4c","text":"s_nop 1"}],"rationale":"a longer pause","direction":"latency hiding"}
 )json";
 
+/// How such runs are made, quickly.
+inline std::vector<std::string> pair_options(const std::filesystem::path& proposals) {
+  return {"--model",     "mi300x",           "--members",       "4",     "--driver", "replay",
+          "--proposals", proposals.string(), "--timing-effort", "200000"};
+}
+
 /// The command without "asmevo"; `run`, `proposals`: paths.
 inline std::vector<std::string> pair_command(const std::filesystem::path& run,
                                              const std::filesystem::path& proposals) {
-  return {"optimize",
-          pair_k0,
-          "--kernel",
-          "slow",
-          "--launch",
-          ASMEVO_SOURCE_DIR "/kernels/pairs/load_wait_late.toml",
-          "--model",
-          "mi300x",
-          "--members",
-          "4",
-          "--driver",
-          "replay",
-          "--proposals",
-          proposals.string(),
-          "-o",
-          run.string(),
-          "--timing-effort",
-          "200000"};
+  std::vector<std::string> command = {"optimize", pair_k0,
+                                      "--kernel", "slow",
+                                      "--launch", ASMEVO_SOURCE_DIR "/kernels/pairs/load_wait_late.toml",
+                                      "-o",       run.string()};
+  std::ranges::copy(pair_options(proposals), std::back_inserter(command));
+  return command;
 }
 
 /// Makes the run in `folder`/run.

@@ -26,6 +26,9 @@ Ran run_asmevo(std::vector<std::string> arguments, const Streams& = {});
 /// A sample kernel's code object (kernels/samples), as the build compiled it.
 std::filesystem::path sample(const std::string& name, const std::string& target);
 
+/// What is in a file; empty where it cannot be read.
+std::string text_of(const std::filesystem::path& file);
+
 /// An empty folder that goes with the object.
 class TemporaryFolder {
  public:

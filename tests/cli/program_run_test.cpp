@@ -15,17 +15,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string text_of(const fs::path& file) {
-  const auto bytes = read_file(file);
-  return bytes ? std::string(bytes->begin(), bytes->end()) : std::string();
-}
-
 void redirect(int stream, const fs::path& file, int flags) {
   const int fd = ::open(file.c_str(), flags | O_CLOEXEC, 0600);
   if (fd < 0 || ::dup2(fd, stream) < 0) ::_exit(127);
 }
 
 } // namespace
+
+std::string text_of(const fs::path& file) {
+  const auto bytes = read_file(file);
+  return bytes ? std::string(bytes->begin(), bytes->end()) : std::string();
+}
 
 Ran run_command(const std::vector<std::string>& command, const Streams& streams) {
   const TemporaryFolder folder;

@@ -20,11 +20,6 @@ bool has_browser() {
   return has;
 }
 
-std::string text_of(const fs::path& file) {
-  const auto bytes = read_file(file);
-  return bytes ? std::string(bytes->begin(), bytes->end()) : std::string();
-}
-
 class Browser {
  public:
   explicit Browser(const TemporaryFolder& folder) : folder_(folder) {}

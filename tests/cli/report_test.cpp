@@ -20,11 +20,6 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
-std::string text_of(const fs::path& file) {
-  const auto bytes = read_file(file);
-  return bytes ? std::string(bytes->begin(), bytes->end()) : std::string();
-}
-
 Json json_of(const Ran& ran) {
   Json j = Json::parse(ran.out, nullptr, false);
   EXPECT_TRUE(j.is_object()) << ran.out << ran.err;
