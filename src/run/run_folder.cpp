@@ -73,23 +73,50 @@ void remove_halves(const std::filesystem::path& folder) {
     if (is_half(file.filename().string())) std::filesystem::remove(file, ignored);
 }
 
-// A run that was killed while its folder was being made: the first files, and no settings. There is nothing
+// The database while it is being made: it gets its name when its tables and settings are in it, so that who
+// looks at a run finds a whole one or none.
+std::filesystem::path unfinished_database_in(const std::filesystem::path& folder) {
+  return folder / "run.sqlite.new";
+}
+
+void remove_unfinished_database(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    std::filesystem::remove(unfinished_database_in(folder).string() + suffix, ignored);
+}
+
+// A run that was killed while its folder was being made: the first files, and no database. There is nothing
 // to go on with.
 bool never_began(const std::filesystem::path& folder) {
-  constexpr std::array<std::string_view, 6> first = {lock_name,    "k0.co",          "launch.toml",
-                                                     "run.sqlite", "run.sqlite-wal", "run.sqlite-shm"};
+  constexpr std::array<std::string_view, 4> first = {lock_name, "k0.co", "launch.toml", "run.sqlite"};
   std::error_code error;
   if (!std::filesystem::is_regular_file(folder / lock_name, error)) return false;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (std::ranges::find(first, name) == first.end() && !is_half(name)) return false;
+    if (std::ranges::find(first, name) == first.end() && !is_half(name) &&
+        !name.starts_with("run.sqlite.new"))
+      return false;
   }
   const std::filesystem::path file = database_in(folder);
-  if (!std::filesystem::exists(file, error) || std::filesystem::is_empty(file, error)) return true;
-  const auto database = Database::open(file, false);
-  if (!database) return false;
-  const auto tables_there = database->rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'");
-  return tables_there && tables_there->empty();
+  return !std::filesystem::exists(file, error) || std::filesystem::is_empty(file, error);
+}
+
+Status make_database(const std::filesystem::path& folder, const Json& settings) {
+  remove_unfinished_database(folder);
+  const std::filesystem::path file = unfinished_database_in(folder);
+  {
+    ASMEVO_TRY(Database database, Database::open(file, true));
+    ASMEVO_CHECK(database.run("BEGIN"));
+    for (const char* table : tables) ASMEVO_CHECK(database.run(table));
+    for (const auto& [key, value] : {std::pair{"version", Json(version)}, {"settings", settings}})
+      ASMEVO_CHECK(database.run("INSERT INTO meta VALUES (?, ?)", {key, text_of(value)}));
+    ASMEVO_CHECK(database.run("COMMIT"));
+  } // closed: what stood in the file beside it is in it now
+  std::error_code error;
+  std::filesystem::rename(file, database_in(folder), error);
+  if (error)
+    return environment_error("{}: cannot be written: {}", database_in(folder).string(), error.message());
+  return {};
 }
 
 Value optional_json(const std::optional<gate::Evaluation>& e) {
@@ -119,30 +146,25 @@ Result<std::unique_ptr<RunFolder>> RunFolder::create(const std::filesystem::path
   ASMEVO_CHECK(make_folder(path));
   ASMEVO_TRY(FileLock lock, FileLock::take(lock_in(path), path.string(), "run"));
   ASMEVO_CHECK(usable()); // somebody else may have made a run of it while this one waited
-  for (const char* suffix : {"", "-wal", "-shm"})
-    std::filesystem::remove(database_in(path).string() + suffix, error);
   ASMEVO_CHECK(write_file(path / "k0.co", k0));
   if (launch) ASMEVO_CHECK(write_file(path / "launch.toml", *launch));
+  ASMEVO_CHECK(make_database(path, settings));
   ASMEVO_TRY(Database database, Database::open(database_in(path), true));
   std::unique_ptr<RunFolder> run(new RunFolder(path, std::move(database), std::move(lock)));
-  ASMEVO_CHECK(run->database_.run("BEGIN"));
-  for (const char* table : tables) ASMEVO_CHECK(run->database_.run(table));
-  ASMEVO_CHECK(run->set("version", version));
-  ASMEVO_CHECK(run->set("settings", settings));
-  ASMEVO_CHECK(run->database_.run("COMMIT"));
   run->settings_ = settings;
   return run;
 }
 
 bool RunFolder::being_made(const std::filesystem::path& path) {
-  return is_locked(lock_in(path)) && never_began(path);
+  return never_began(path) && is_locked(lock_in(path)); // in this order: it may become a run meanwhile
 }
 
 Result<std::unique_ptr<RunFolder>> RunFolder::open(const std::filesystem::path& path, bool write) {
-  if (being_made(path)) return bad_input("{}: is being set up; look again in a moment", path.string());
   if (never_began(path))
-    return bad_input("{}: the run was ended before it began; 'asmevo optimize' starts it anew",
-                     path.string());
+    return is_locked(lock_in(path))
+               ? bad_input("{}: is being set up; look again in a moment", path.string())
+               : bad_input("{}: the run was ended before it began; 'asmevo optimize' starts it anew",
+                           path.string());
   std::error_code error;
   if (!std::filesystem::is_regular_file(database_in(path), error))
     return bad_input("{}: no run of asmevo (there is no run.sqlite)", path.string());

@@ -1,13 +1,19 @@
 #include "base/files.h"
 #include "run/run_folder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 namespace asmevo::run {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::filesystem::path fresh_folder() {
   static int count = 0;
@@ -127,6 +133,29 @@ TEST(RunFolder, SurvivesKill) {
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ((*run)->attempts()->size(), 50U);
   std::filesystem::remove_all(path);
+}
+
+// Who looks while a run is being made finds a whole one, or is told that there is none yet.
+TEST(RunFolder, IsWholeOrNotThere) {
+  for (unsigned n = 0; n < 20; ++n) {
+    const auto path = fresh_folder();
+    std::atomic<bool> made = false;
+    std::jthread maker([&] {
+      EXPECT_TRUE(RunFolder::create(path, Json::object(), Bytes{1}));
+      made = true;
+    });
+    for (bool last = false; !last;) {
+      last = made;
+      const auto opened = RunFolder::open(path, false);
+      if (opened) continue;
+      EXPECT_FALSE(last) << opened.error().message;
+      EXPECT_THAT(opened.error().message,
+                  ::testing::AnyOf(HasSubstr("no run of asmevo"), HasSubstr("being set up"),
+                                   HasSubstr("before it began")));
+    }
+    maker.join();
+    std::filesystem::remove_all(path);
+  }
 }
 
 // Killed at a moment when there is a folder and no run in it.
