@@ -31,8 +31,8 @@ Result<KernelTimes> times_of(const Modelled& m, const std::string& kernel,
   KernelTimes k;
   k.kernel = kernel;
   const profile::KernelProfile times = profile::modelled_profile(m.traces, m.time, kernel, model.name());
-  ASMEVO_TRY(const auto code, profile::KernelCode::open(m.subject->original(), m.named, kernel,
-                                                        profile::start_lanes(m.traces, kernel)));
+  k.start = profile::start_lanes(m.traces, kernel);
+  ASMEVO_TRY(const auto code, profile::KernelCode::open(m.subject->original(), m.named, kernel, k.start));
   const program::Function& f = code->function();
   k.time.resize(f.end - f.begin), k.issues.resize(f.end - f.begin);
   const double total = std::max(times.total(), 1e-30);
@@ -78,15 +78,18 @@ Json NodeProfile::json() const {
                     {"share", k.share},
                     {"time", k.time},
                     {"issues", k.issues},
-                    {"report", k.report}});
+                    {"report", k.report},
+                    {"whole_waves", k.start == program::StartLanes::All}});
   return {{"kernels", list}};
 }
 
 NodeProfile NodeProfile::from_json(const Json& j) {
   NodeProfile node;
   for (const Json& k : j.at("kernels"))
-    node.kernels.push_back({k.at("kernel"), k.at("share"), k.at("time").get<std::vector<double>>(),
-                            k.at("issues").get<std::vector<double>>(), k.at("report")});
+    node.kernels.push_back(
+        {k.at("kernel"), k.at("share"), k.at("time").get<std::vector<double>>(),
+         k.at("issues").get<std::vector<double>>(), k.at("report"),
+         k.value("whole_waves", false) ? program::StartLanes::All : program::StartLanes::Any});
   return node;
 }
 

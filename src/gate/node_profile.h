@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gate/gated_eval.h"
+#include "program/liveness.h"
 
 namespace asmevo::gate {
 
@@ -11,7 +12,8 @@ struct KernelTimes {
   // By entry of the kernel's function: share of the kernel's time that waves spend at it, and how often one
   // issued it.
   std::vector<double> time, issues;
-  Json report; // profile::report_json
+  Json report;                                          // profile::report_json
+  program::StartLanes start = program::StartLanes::Any; // of its launches
 };
 
 /// Kernels that were launched, the longest first.

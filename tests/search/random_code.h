@@ -80,14 +80,15 @@ inline std::string random_code(RandomStream& random) {
 }
 
 /// Every proposal of a rule for some such kernels; how many there were.
-inline unsigned check_random_code(Propose propose, unsigned kernels) {
+inline unsigned check_random_code(Propose propose, unsigned kernels,
+                                  std::string (*make)(RandomStream&) = random_code) {
   RandomStream random(1);
   constexpr size_t words = 4352, most_proposals = 6;
   std::vector<uint32_t> start(2048);
   for (uint32_t& w : start) w = static_cast<uint32_t>(random.next());
   unsigned checked = 0;
   for (unsigned n = 0; n < kernels; ++n) {
-    const std::string body = random_code(random);
+    const std::string body = make(random);
     const RuleBench bench(body, with_lds);
     const auto should = run(emulator::assemble_kernel(body, with_lds), words, start);
     const auto proposals = bench.proposals(propose);

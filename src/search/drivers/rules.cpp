@@ -86,7 +86,8 @@ class Rules : public Driver {
   }
 
   void find(const Lineage::Version& version, const gate::KernelTimes& k, std::vector<Idea>& ideas) {
-    const auto code = profile::KernelCode::open(version.subject->original(), version.named, k.kernel);
+    const auto code =
+        profile::KernelCode::open(version.subject->original(), version.named, k.kernel, k.start);
     if (!code) return;
     const RuleContext context{**code, version.subject->codec(), machine_, k.time, k.issues};
     for (const Rule* rule : rules_)

@@ -65,15 +65,16 @@ bool exec_is_as_launched(const profile::KernelCode& code, const Stretch& s) {
   return true;
 }
 
-// How many vector registers a wave may have so that as many waves fit as do now.
+} // namespace
+
 unsigned registers_for_free(const codeobject::KernelInspection& k) {
   constexpr unsigned file = 512, granule = 8, most_named = 256, most_waves = 8;
-  if (k.acc_vgprs != 0 || k.vgprs == 0) return k.arch_vgprs; // the accumulation registers would move
-  const unsigned waves = std::min(most_waves, file / k.vgprs);
-  return std::min(most_named, file / std::max(1U, waves) / granule * granule);
+  if (k.vgprs == 0) return k.arch_vgprs;
+  const unsigned waves = std::clamp(file / k.vgprs, 1U, most_waves);
+  // Accumulation registers begin behind the others, at a multiple of four, wherever that is.
+  const unsigned all = file / waves / granule * granule, others = all - std::min(all, k.acc_vgprs);
+  return std::max(k.arch_vgprs, std::min(most_named, others / 4 * 4));
 }
-
-} // namespace
 
 std::optional<RegRange> vector_result(const Instruction& i) {
   std::optional<RegRange> result;

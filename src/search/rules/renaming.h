@@ -36,6 +36,9 @@ class Renaming {
   bool all_lanes_ = false; // nothing is in the lanes that EXEC leaves out
 };
 
+/// How many vector registers a wave may have so that as many waves fit as do now.
+unsigned registers_for_free(const codeobject::KernelInspection&);
+
 /// The one range of vector registers that the instruction writes, and all of it; none where that is not so.
 std::optional<isa::RegRange> vector_result(const isa::Instruction&);
 

@@ -16,6 +16,8 @@ constexpr std::array rules = {
     Rule{"waits", latency, "waits for no more than is needed, no earlier than it is needed", propose_waits},
     Rule{"schedule", latency, "an order of a block's instructions that hides more of what they wait for",
          propose_schedules},
+    Rule{"batched-loads", latency,
+         "loads under conditions all sent for before the first of them is waited for", propose_batched_loads},
     Rule{"merge-memory", memory, "one wide access in place of several narrow ones next to each other",
          propose_merged_accesses},
     Rule{"wait-states", latency, "no more s_nops than hazards ask for, and work in place of the others",

@@ -82,7 +82,7 @@ Stretch StraightCode::stretch(Index begin, Index end) const {
   std::vector<Index> entries;
   for (Index i = begin; i < end; ++i) {
     const Instruction& inst = context_.code.instruction(i);
-    if (is_wait(inst) || inst.issue == IssueClass::Nop) continue;
+    if (is_wait(inst) || inst.issue == IssueClass::Nop || inst.branch) continue;
     std::string text = text_of(context_, i, i + 1);
     text.pop_back();
     s.steps.push_back({&inst, std::move(text), false});

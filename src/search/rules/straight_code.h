@@ -33,6 +33,11 @@ class StraightCode {
   /// Null where waits cannot be placed (program::WaitFacts). The context must outlive the result.
   static std::unique_ptr<StraightCode> of(const RuleContext&);
 
+  /// Must stay where it is, and nothing goes past it.
+  bool is_border(program::Index) const;
+  /// Entries [begin, end), which have no border but branches that can go: they are no steps, as waits and
+  /// s_nops are not.
+  Stretch stretch(program::Index begin, program::Index end) const;
   /// Of a block, in order, those of at least `least` instructions.
   std::vector<Stretch> stretches(uint32_t block, size_t least) const;
   /// Of all blocks that take time, or of all where that is not known; those that take most first, no more
@@ -55,8 +60,6 @@ class StraightCode {
 
  private:
   StraightCode(const RuleContext& context, const program::WaitFacts& facts);
-  bool is_border(program::Index) const;
-  Stretch stretch(program::Index begin, program::Index end) const;
   void mark_complete(Stretch&, const std::vector<program::Index>& entries) const;
   const program::WaitPlacer& wave_at(program::Index begin) const;
   program::WaitNeed left_of_earlier(const Stretch&) const;
