@@ -1,6 +1,7 @@
 #include "program/liveness.h"
 
 #include "program/exec_change.h"
+#include "program/saved_masks.h"
 #include "program/widest_exec.h"
 
 #include <algorithm>
@@ -84,6 +85,7 @@ class LivenessSolver {
     live_.cfg_ = &cfg;
     live_.begin_ = function.begin;
     live_.waves_ = WaveStates::compute(program, function, cfg);
+    live_.saved_ = saved_masks(program, function, cfg);
   }
 
   Liveness solve() {
@@ -158,11 +160,11 @@ class LivenessSolver {
       for (auto b = cfg_.order().rbegin(); b != cfg_.order().rend(); ++b) {
         if (!dirty[*b]) continue;
         dirty[*b] = false;
-        LiveSets s = live_.at_end(*b);
+        Liveness::Facts s = live_.at_end(*b);
         for (Index i = blocks[*b].end; i-- > blocks[*b].begin;) live_.step_back(s, i);
-        LiveSets& in = live_.block_in_[*b];
-        if (s.on == in.on && s.off == in.off) continue;
-        in = s;
+        Liveness::Facts& in = live_.block_in_[*b];
+        if (s == in) continue;
+        in = std::move(s);
         for (const uint32_t p : blocks[*b].predecessors) dirty[p] = true, again = true;
       }
     }
@@ -192,25 +194,84 @@ Liveness Liveness::compute(const Program& program, const Function& function, con
   return LivenessSolver(program, function, cfg, start).solve();
 }
 
-void Liveness::step_back(LiveSets& s, Index at) const {
+LiveSets Liveness::Facts::lanes() const {
+  LiveSets s{on, off};
+  for (const Part& p : parts) s.off |= p.live;
+  return s;
+}
+
+// Lanes of these parts are lanes of the one around them, or of none.
+void Liveness::Facts::forget_parts(size_t from) {
+  RegSet& around = from == 0 ? off : parts[from - 1].live;
+  for (size_t n = from; n < parts.size(); ++n) around |= parts[n].live;
+  parts.resize(std::min(from, parts.size()));
+}
+
+// Where one way knows of a part and the other does not, its lanes are among those of the part around it
+// there.
+void Liveness::Facts::join(Facts o) {
+  size_t same = 0;
+  while (same < std::min(parts.size(), o.parts.size()) && parts[same].at == o.parts[same].at) ++same;
+  if (same < parts.size() && same < o.parts.size()) forget_parts(same), o.forget_parts(same);
+  const auto fill_up = [](Facts& f, const Facts& like) {
+    for (size_t n = f.parts.size(); n < like.parts.size(); ++n)
+      f.parts.push_back({like.parts[n].at, f.parts.empty() ? f.off : f.parts.back().live});
+  };
+  fill_up(*this, o), fill_up(o, *this);
+  on |= o.on, off |= o.off;
+  for (size_t n = 0; n < parts.size(); ++n) parts[n].live |= o.parts[n].live;
+}
+
+void Liveness::change_lanes(Facts& s, Index at) const {
+  const RegSet on = s.on & vector_registers;
+  if (const Index saved = saved_[at - begin_]; saved != no_index) {
+    // What was known of the same mask concerned lanes that are on.
+    for (size_t n = 0; n < s.parts.size(); ++n)
+      if (s.parts[n].at == saved) s.parts.resize(n);
+    s.parts.push_back({saved, on});
+    return;
+  }
+  for (size_t n = 0; n < s.parts.size(); ++n)
+    if (s.parts[n].at == at) { // the mask is saved here: all of its lanes are on
+      for (size_t k = n; k < s.parts.size(); ++k) s.on |= s.parts[k].live;
+      s.parts.resize(n);
+      return;
+    }
+  const auto change = static_cast<ExecChange>(transfers_[at - begin_].exec_change);
+  if (change == ExecChange::None) return;
+  if (change == ExecChange::Narrow && !s.parts.empty()) {
+    s.on |= s.parts.back().live;
+    return;
+  }
+  s.forget_parts(0);
+  LiveSets lanes{s.on, s.off};
+  move_lanes(lanes, change);
+  s.on = lanes.on, s.off = lanes.off;
+}
+
+void Liveness::step_back(Facts& s, Index at) const {
   const isa::Instruction& i = program_->instruction(at);
   const Transfer& t = transfers_[at - begin_];
   if (t.everything) {
-    s = {all_registers, vector_registers};
+    s = {all_registers, vector_registers, {}};
     return;
   }
-  move_lanes(s, static_cast<ExecChange>(t.exec_change));
+  change_lanes(s, at);
+  const auto each_off = [&](auto f) {
+    f(s.off);
+    for (Part& p : s.parts) f(p.live);
+  };
   for (const RegRange& d : i.defs) {
     if (!isa::is_vector(d.first)) {
       if (t.kills_scalars) s.on.erase(d);
       continue;
     }
     if (t.kills_on) s.on.erase(d);
-    if (t.kills_off) s.off.erase(d);
+    if (t.kills_off) each_off([&](RegSet& off) { off.erase(d); });
   }
   const auto use = [&](const RegRange& u) {
     s.on.insert(u);
-    if (t.uses_off && isa::is_vector(u.first)) s.off.insert(u);
+    if (t.uses_off && isa::is_vector(u.first)) each_off([&](RegSet& off) { off.insert(u); });
   };
   if (t.ignores_old) {
     for (const isa::Operand& o : i.operands)
@@ -220,19 +281,27 @@ void Liveness::step_back(LiveSets& s, Index at) const {
   } else {
     for (const RegRange& u : i.uses) use(u);
   }
-  if (t.uses_all_vgprs) s.on |= vgprs, s.off |= t.uses_off ? vgprs : RegSet{};
-  if (t.uses_all_agprs) s.on |= agprs, s.off |= t.uses_off ? agprs : RegSet{};
+  const auto use_all = [&](const RegSet& set) {
+    s.on |= set;
+    if (t.uses_off) each_off([&](RegSet& off) { off |= set; });
+  };
+  if (t.uses_all_vgprs) use_all(vgprs);
+  if (t.uses_all_agprs) use_all(agprs);
   if (t.uses_all_sgprs) s.on |= sgprs;
-  if (t.widest) s.off &= never_on_;
+  if (t.widest) each_off([&](RegSet& off) { off &= never_on_; });
 }
 
-LiveSets Liveness::at_end(uint32_t block) const {
+Liveness::Facts Liveness::at_end(uint32_t block) const {
   const Block& b = cfg_->blocks()[block];
-  LiveSets s;
-  if (returns(*program_, b)) s = {all_registers, vector_registers};
+  Facts s;
+  bool first = true;
+  if (returns(*program_, b)) s = {all_registers, vector_registers, {}}, first = false;
   for (const uint32_t to : b.successors) {
-    s.on |= block_in_[to].on;
-    s.off |= block_in_[to].off;
+    if (first)
+      s = block_in_[to];
+    else
+      s.join(block_in_[to]);
+    first = false;
   }
   return s;
 }
@@ -245,17 +314,22 @@ RegSet Liveness::live_at_exit(uint32_t block) const {
   return wave.written;
 }
 
+Liveness::Facts Liveness::facts_at(Index i, bool before) const {
+  const uint32_t block = cfg_->block_of(i);
+  Facts s = at_end(block);
+  for (Index k = cfg_->blocks()[block].end - 1; k > i; --k) step_back(s, k);
+  if (before) step_back(s, i);
+  return s;
+}
+
 LiveSets Liveness::lanes_before(Index i) const {
-  LiveSets s = lanes_after(i);
-  step_back(s, i);
+  const LiveSets s = facts_at(i, true).lanes();
   const RegSet written = waves_.before(i).written;
   return {s.on & written, s.off & written};
 }
 
 LiveSets Liveness::lanes_after(Index i) const {
-  const uint32_t block = cfg_->block_of(i);
-  LiveSets s = at_end(block);
-  for (Index k = cfg_->blocks()[block].end - 1; k > i; --k) step_back(s, k);
+  const LiveSets s = facts_at(i, false).lanes();
   WaveState wave = waves_.before(i);
   wave.advance(program_->instruction(i));
   return {s.on & wave.written, s.off & wave.written};
@@ -271,11 +345,11 @@ RegSet Liveness::after(Index i) const {
 std::vector<RegSet> Liveness::before_each(uint32_t block) const {
   const Block& b = cfg_->blocks()[block];
   std::vector<RegSet> sets(b.end - b.begin + 1);
-  LiveSets s = at_end(block);
-  sets.back() = s.any();
+  Facts s = at_end(block);
+  sets.back() = s.lanes().any();
   for (Index i = b.end; i-- > b.begin;) {
     step_back(s, i);
-    sets[i - b.begin] = s.any();
+    sets[i - b.begin] = s.lanes().any();
   }
   WaveState wave = waves_.at_block(block);
   for (Index i = b.begin; i < b.end; ++i) {

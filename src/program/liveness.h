@@ -4,7 +4,8 @@
 // narrowed EXEC kills the old value only in the lanes that are on. So for each vector register two facts are
 // kept, going backwards: live in lanes that are on here, and live in lanes that are off here; EXEC writes
 // move them into each other according to whether they narrow, widen or replace the mask (exec_change.h).
-// Scalars have one fact.
+// Scalars have one fact. Where a mask is given back that was saved before (saved_masks.h), it is known which
+// lanes come on: those that are off until then are told apart by the mask that turned them off.
 #pragma once
 
 #include "program/cfg.h"
@@ -58,6 +59,21 @@ class Liveness {
 
  private:
   friend class LivenessSolver;
+  // Facts as they are worked out. `parts`: lanes that are off, but on in a mask which is given back later and
+  // was saved at `at`, outer masks first; without those of the masks within it.
+  struct Part {
+    Index at = 0;
+    isa::RegSet live;
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  struct Facts {
+    isa::RegSet on, off; // off: lanes of no part
+    std::vector<Part> parts;
+    LiveSets lanes() const;
+    void join(Facts);
+    void forget_parts(size_t from);
+    friend bool operator==(const Facts&, const Facts&) = default;
+  };
   // What an entry does to the sets; which registers, its instruction says.
   struct Transfer {
     uint8_t exec_change = 0;     // ExecChange
@@ -70,14 +86,17 @@ class Liveness {
     bool uses_all_vgprs : 1 = false, uses_all_agprs : 1 = false, uses_all_sgprs : 1 = false;
     bool widest : 1 = false; // lanes that are off here are never on (widest_exec.h)
   };
-  void step_back(LiveSets&, Index) const;
-  LiveSets at_end(uint32_t block) const;
+  void step_back(Facts&, Index) const;
+  void change_lanes(Facts&, Index) const;
+  Facts at_end(uint32_t block) const;
+  Facts facts_at(Index, bool before) const;
 
   const Program* program_ = nullptr;
   const Cfg* cfg_ = nullptr;
   Index begin_ = 0;
   std::vector<Transfer> transfers_; // by entry, from begin_
-  std::vector<LiveSets> block_in_;
+  std::vector<Index> saved_;        // the entry that saved the mask which this one gives back
+  std::vector<Facts> block_in_;
   isa::RegSet never_on_; // what lanes that are never on may hold of interest: registers read across lanes
   WaveStates waves_;
   Pressure peak_;

@@ -25,10 +25,10 @@
 // On the left each load costs the wave the whole way to memory, some hundred cycles; on the right they are on
 // their way at once. No schedule of single blocks does this.
 //
-// Pattern: a stretch with parts under conditions (masked_code.h) and at least two loads of vector memory.
-// Condition: what depends on each other keeps its order; parts stay whole; the branches around them go, as
-// what they skip does nothing without lanes. Registers that tie a load to work in front of it which waits for
-// another one get other names (value_webs.h).
+// Pattern: a stretch with conditions (masked_code.h) and at least two loads of vector memory.
+// Condition: what depends on each other keeps its order; each instruction runs for the lanes that it ran for;
+// the branches go, as what they skip does nothing without lanes. Registers that tie a load to work in front
+// of it which waits for another one get other names (value_webs.h).
 //
 // How: loads and what they need come first, in their old order, then everything else, in its old order.
 #include "program/flight_doubt.h"
@@ -55,7 +55,7 @@ bool is_load(const Instruction& i) {
   return i.memory.returns && i.counters.vmcnt != 0;
 }
 
-// Steps [begin, end) that stay together: one, a part, or from what sets SCC to what reads it.
+// Steps [begin, end) that stay together: one, or from what sets SCC to what reads it.
 struct Atom {
   size_t begin = 0, end = 0;
   bool load = false, sets_scc = false;
@@ -65,7 +65,8 @@ struct Atom {
 class Batch {
  public:
   Batch(const RuleContext& context, StraightCode& code, const MaskedStretch& m)
-      : context_(context), code_(code), stretch_(m), steps_(m.stretch.steps), copy_(steps_.size()) {}
+      : context_(context), code_(code), stretch_(m), steps_(m.stretch.steps), lanes_(m.lanes),
+        copy_(steps_.size()) {}
 
   /// The steps in the new order; nothing where the order is the old one.
   std::optional<std::vector<Step>> run() {
@@ -84,7 +85,6 @@ class Batch {
     size_t scc_set = 0;
     for (size_t n = 0; n < steps_.size(); ++n) {
       const Instruction& i = *steps_[n].instruction;
-      if (n > 0 && stretch_.part[n] != 0 && stretch_.part[n - 1] == stretch_.part[n]) ends[n - 1] = n + 1;
       if (i.reads(scc))
         for (size_t k = scc_set; k < n; ++k) ends[k] = std::max(ends[k], n + 1);
       if (i.writes(scc)) scc_set = n;
@@ -109,9 +109,10 @@ class Batch {
       for (const RegRange& u : i.uses)
         for (RegUnit r = u.first; r < u.first + u.count; ++r)
           if (!own.contains(r)) a.reads.insert(r);
+      if (lanes_[n] != MaskedStretch::any) a.reads.insert(stretch_.sets[lanes_[n]].mask);
       for (const RegRange& d : i.defs) {
         a.writes.insert(d);
-        if (!i.partial_def) own.insert(d);
+        if (!i.partial_def && lanes_[n] == lanes_[begin]) own.insert(d);
       }
     }
     for (const RegRange& r : {exec, scc}) a.reads.erase(r), a.writes.erase(r);
@@ -121,20 +122,21 @@ class Batch {
   // Loads, and where what they read comes from.
   void find_early() {
     early_.assign(atoms_.size(), false);
-    isa::RegSet wanted;
+    webs_.emplace(context_, code_, stretch_, steps_, lanes_);
+    isa::RegSet wanted; // of what an early one adds to as well
     for (size_t n = atoms_.size(); n-- > 0;) {
       const Atom& a = atoms_[n];
       if (!a.load && !copy_[a.begin] && (a.writes & wanted).empty()) continue;
       early_[n] = true;
-      const bool all_lanes = stretch_.part[a.begin] == 0;
-      isa::RegSet replaced, kept;
       for (size_t k = a.begin; k < a.end; ++k)
-        for (const RegRange& d : steps_[k].instruction->defs) {
-          const bool whole = !steps_[k].instruction->partial_def && (all_lanes || !isa::is_vector(d.first));
-          (whole ? replaced : kept).insert(d); // a load for some lanes keeps what the others hold
-        }
-      wanted -= replaced;
-      wanted |= a.reads | kept;
+        for (const RegRange& d : steps_[k].instruction->defs)
+          for (RegUnit u = d.first; u < d.first + d.count; ++u)
+            if (webs_->begins(k, u)) wanted.erase(u);
+      wanted |= a.reads;
+      for (size_t k = a.begin; k < a.end; ++k)
+        for (const RegRange& d : steps_[k].instruction->defs)
+          for (RegUnit u = d.first; u < d.first + d.count; ++u)
+            if (!webs_->begins(k, u)) wanted.insert(u);
     }
   }
 
@@ -142,45 +144,44 @@ class Batch {
 
   // Gives something another name that ties a load to late work in front of it. False: there is nothing left.
   bool rename_one() {
-    std::optional<ValueWebs> webs;
     for (size_t e = 0; e < atoms_.size(); ++e) {
       if (!early_[e]) continue;
       for (size_t l = 0; l < e; ++l) {
         if (early_[l]) continue;
         const isa::RegSet clash = (atoms_[l].reads | atoms_[l].writes) & atoms_[e].writes;
         if (clash.empty()) continue;
-        if (!webs) webs.emplace(context_, code_, stretch_, steps_);
         for (RegUnit u = 0; u < isa::unit::count; ++u)
-          if (clash.contains(u) && (move_made(*webs, e, u) || move_made(*webs, l, u) ||
-                                    move_read(*webs, l, u) || read_copy(*webs, l, u)))
+          if (clash.contains(u) && (move_made(e, u) || move_made(l, u) || move_read(l, u) || read_copy(l, u)))
             return true;
       }
     }
     return false;
   }
 
-  bool move_made(const ValueWebs& webs, size_t atom, RegUnit u) {
+  bool move_made(size_t atom, RegUnit u) {
     for (size_t n = atoms_[atom].begin; n < atoms_[atom].end; ++n)
-      if (const auto group = webs.made(n, u); group && move(webs, *group)) return true;
+      if (const auto group = webs_->made(n, u); group && move(*group)) return true;
     return false;
   }
-  bool move_read(const ValueWebs& webs, size_t atom, RegUnit u) {
+  bool move_read(size_t atom, RegUnit u) {
     for (size_t n = atoms_[atom].begin; n < atoms_[atom].end; ++n)
-      if (const auto group = webs.read(n, u); group && move(webs, *group)) return true;
+      if (const auto group = webs_->read(n, u); group && move(*group)) return true;
     return false;
   }
-  bool move(const ValueWebs& webs, size_t group) {
-    auto steps = webs.moved(group);
+  bool move(size_t group) {
+    auto steps = webs_->moved(group);
     if (!steps) return false;
     steps_ = *std::move(steps);
     return true;
   }
 
   // Late work reads a register that has to stay: it reads a copy, which is made early.
-  bool read_copy(const ValueWebs& webs, size_t atom, RegUnit u) {
+  bool read_copy(size_t atom, RegUnit u) {
     const size_t first = atoms_[atom].begin;
-    const auto to = webs.free_vgpr();
-    if (!isa::is_vgpr(u) || !to || stretch_.part[first] != 0 || !atoms_[atom].reads.contains(u)) return false;
+    const auto to = webs_->free_vgpr();
+    if (!isa::is_vgpr(u) || !to || lanes_[first] == MaskedStretch::any || !atoms_[atom].reads.contains(u))
+      return false;
+    const uint64_t within = stretch_.within(lanes_[first]);
     for (size_t n = first; n-- > 0;)
       if (steps_[n].instruction->writes({u, 1})) {
         if (steps_[n].instruction->memory.returns) return false; // the copy would wait for it
@@ -190,7 +191,8 @@ class Batch {
     for (size_t a = atom; a < atoms_.size(); ++a)
       for (size_t n = atoms_[a].begin; n < atoms_[a].end; ++n) {
         const Instruction& i = *steps[n].instruction;
-        if (!early_[a] && i.reads({u, 1}) && !i.cross_lane && !i.writes_all_lanes)
+        const bool has_it = lanes_[n] != MaskedStretch::any && (within >> lanes_[n] & 1) != 0;
+        if (!early_[a] && has_it && i.reads({u, 1}) && !i.cross_lane && !i.writes_all_lanes)
           if (const auto other = reading(steps[n], u, *to)) steps[n] = *other;
         if (!i.writes({u, 1})) continue;
         if (steps[first].text == steps_[first].text) return false; // whatever reads it cannot read a copy
@@ -212,7 +214,7 @@ class Batch {
     copy.instruction = code_.instruction(copy.text);
     const auto at = static_cast<std::ptrdiff_t>(before);
     steps.insert(steps.begin() + at, std::move(copy));
-    stretch_.part.insert(stretch_.part.begin() + at, 0);
+    lanes_.insert(lanes_.begin() + at, lanes_[before]);
     copy_.insert(copy_.begin() + at, true);
     steps_ = std::move(steps);
   }
@@ -240,7 +242,7 @@ class Batch {
     const size_t count = atoms_.size();
     // What SCC holds at the end is wanted behind it.
     size_t last_scc = count;
-    if (stretch_.live_after.contains(scc.first))
+    if (stretch_.live_any.contains(scc.first))
       for (size_t n = 0; n < count; ++n)
         if (atoms_[n].sets_scc) last_scc = n;
     std::vector<std::vector<size_t>> behind(count);
@@ -253,6 +255,7 @@ class Batch {
     for (size_t n = 0; n < count; ++n)
       if (waits_for[n] == 0) ready.insert({!early_[n], n});
     std::vector<Step> steps;
+    std::vector<uint32_t> lanes;
     bool moved = false;
     size_t last = 0;
     while (!ready.empty()) {
@@ -260,20 +263,24 @@ class Batch {
       ready.erase(ready.begin());
       moved |= n < last;
       last = n;
-      for (size_t k = atoms_[n].begin; k < atoms_[n].end; ++k) steps.push_back(steps_[k]);
+      for (size_t k = atoms_[n].begin; k < atoms_[n].end; ++k)
+        steps.push_back(steps_[k]), lanes.push_back(lanes_[k]);
       for (const size_t b : behind[n])
         if (--waits_for[b] == 0) ready.insert({!early_[b], b});
     }
-    return moved ? std::optional(std::move(steps)) : std::nullopt;
+    if (!moved) return std::nullopt;
+    return with_exec(code_, stretch_, steps, lanes);
   }
 
   const RuleContext& context_;
   StraightCode& code_;
-  MaskedStretch stretch_; // its parts are those of steps_
+  const MaskedStretch& stretch_;
   std::vector<Step> steps_;
-  std::vector<bool> copy_; // by step: put in, to be early
+  std::vector<uint32_t> lanes_; // by step
+  std::vector<bool> copy_;      // by step: put in, to be early
   std::vector<Atom> atoms_;
   std::vector<bool> early_; // by atom
+  std::optional<ValueWebs> webs_;
 };
 
 } // namespace
@@ -297,10 +304,11 @@ std::vector<Proposal> propose_batched_loads(const RuleContext& context) {
     if (after > before * (1 - least_gain)) continue;
     Proposal p;
     p.changes.push_back(replace(context, m.stretch.begin, m.stretch.end - 1, written.text));
-    p.rationale = fmt::format(
-        "{} to {}: loads under {} conditions sent for before the first is waited for: {:.0f} "
-        "cycles of a wave alone, not {:.0f}",
-        context.code.id(m.stretch.begin), context.code.id(m.stretch.end - 1), m.parts(), after, before);
+    p.rationale =
+        fmt::format("{} to {}: loads under {} conditions sent for before the first is waited for: {:.0f} "
+                    "cycles of a wave alone, not {:.0f}",
+                    context.code.id(m.stretch.begin), context.code.id(m.stretch.end - 1), m.sets.size() - 1,
+                    after, before);
     p.promise = time(m) * (1 - after / before);
     all.changes.push_back(p.changes.front());
     all.promise += p.promise;

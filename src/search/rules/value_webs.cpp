@@ -38,26 +38,25 @@ bool keeps_some(const Instruction& i, const RegRange& r) {
   });
 }
 
-// SGPRs that cost no wave its place: eight waves have 800 between them, given out by 16s, the last six of
-// which are VCC and the like (LLVM, AMDGPUBaseInfo: getMaxNumSGPRs).
-constexpr unsigned sgprs_for_free = 90;
-
 } // namespace
 
 ValueWebs::ValueWebs(const RuleContext& context, StraightCode& code, const MaskedStretch& m,
-                     const std::vector<Step>& steps)
-    : code_(code), stretch_(m), steps_(steps), vgprs_(registers_for_free(context.code.resources())),
-      sgprs_(sgprs_for_free), reads_(steps.size()), makes_(steps.size()) {
-  taken_ = m.live_before | m.live_after;
+                     const std::vector<Step>& steps, const std::vector<uint32_t>& lanes)
+    : code_(code), stretch_(m), steps_(steps), lanes_(lanes),
+      vgprs_(registers_for_free(context.code.resources())), begins_(steps.size()), reads_(steps.size()),
+      makes_(steps.size()) {
+  taken_ = m.live_before | m.live_any;
   for (const Step& s : steps) {
     for (const RegRange& r : s.instruction->defs) taken_.insert(r);
     for (const RegRange& r : s.instruction->uses) taken_.insert(r);
   }
+  for (const LaneSet& s : m.sets) masks_.insert(s.mask);
+  taken_ |= masks_;
   const program::FlightState& flight = code.flight_at(m.stretch);
   for (const FlightClass c : program::flight_classes)
     for (RegUnit u = 0; u < isa::unit::count; ++u)
       if (flight.in_flight(c, u)) taken_.insert(u);
-  find_live_behind_parts();
+  find_beginnings();
   find_webs();
 }
 
@@ -77,7 +76,7 @@ void ValueWebs::join(size_t a, size_t b) {
 }
 
 size_t ValueWebs::add(RegUnit u, bool pinned) {
-  webs_.push_back({u, webs_.size(), pinned || !may_move(u), 1});
+  webs_.push_back({u, webs_.size(), pinned || !may_move(u) || masks_.contains(u), 1});
   return webs_.size() - 1;
 }
 
@@ -88,67 +87,47 @@ size_t ValueWebs::current(RegUnit u) {
   return at->second;
 }
 
-// A part writes some lanes only, so what was there lives on through it; and what it reads behind a write of
-// its own is not from before.
-void ValueWebs::find_live_behind_parts() {
-  live_behind_.resize(stretch_.parts() + 1);
-  isa::RegSet live = stretch_.live_after;
-  for (size_t n = steps_.size(); n > 0;) {
-    const uint32_t part = stretch_.part[n - 1];
-    if (part == 0) {
-      const Instruction& i = *steps_[--n].instruction;
-      for (const RegRange& d : i.defs)
-        if (!keeps_some(i, d)) live.erase(d);
-      for (const RegRange& u : i.uses) live.insert(u);
-      continue;
-    }
-    size_t first = n;
-    while (first > 0 && stretch_.part[first - 1] == part) --first;
-    live_behind_[part] = live;
-    isa::RegSet written;
-    for (size_t k = first; k < n; ++k) {
-      const Instruction& i = *steps_[k].instruction;
-      for (const RegRange& u : i.uses)
-        each_unit(u, [&](RegUnit r) {
-          if (!written.contains(r)) live.insert(r);
-        });
-      for (const RegRange& d : i.defs)
-        if (!keeps_some(i, d)) written.insert(d);
-    }
-    n = first;
+// Going backwards, for each vector register the sets of lanes in which what it holds is still to be read.
+// What a step writes nobody reads any more, in its own lanes.
+void ValueWebs::find_beginnings() {
+  std::vector<uint64_t> within, wanted(isa::unit::scalar0);
+  for (uint32_t k = 0; k < stretch_.sets.size(); ++k) within.push_back(stretch_.within(k));
+  for (RegUnit u = 0; u < isa::unit::scalar0; ++u) {
+    if (stretch_.live_on.contains(u)) wanted[u] |= uint64_t{1} << stretch_.at_end;
+    if (stretch_.at_end != 0 && stretch_.live_any.contains(u)) wanted[u] |= 1;
+  }
+  for (size_t n = steps_.size(); n-- > 0;) {
+    const Instruction& i = *steps_[n].instruction;
+    const uint32_t set = lanes_[n] == MaskedStretch::any ? 0 : lanes_[n];
+    for (const RegRange& d : i.defs)
+      each_unit(d, [&](RegUnit u) {
+        if (keeps_some(i, {u, 1})) return;
+        if (!isa::is_vector(u)) return begins_[n].insert(u);
+        wanted[u] &= ~within[set];
+        if (wanted[u] == 0) begins_[n].insert(u);
+      });
+    const uint32_t read = i.cross_lane || i.writes_all_lanes ? 0 : set;
+    for (const RegRange& r : i.uses)
+      each_unit(r, [&](RegUnit u) {
+        if (isa::is_vector(u)) wanted[u] |= uint64_t{1} << read;
+      });
   }
 }
 
-bool ValueWebs::begins_new(size_t n, RegUnit u, const Named& touched_in_part) const {
-  const Instruction& i = *steps_[n].instruction;
-  if (keeps_some(i, {u, 1})) return false;
-  if (!isa::is_vector(u) || stretch_.part[n] == 0) return true;
-  return !touched_in_part.contains(u) && !live_behind_[stretch_.part[n]].contains(u);
-}
-
 void ValueWebs::find_webs() {
-  Named in_part; // registers that the part at hand has to do with already
-  uint32_t part = 0;
   for (size_t n = 0; n < steps_.size(); ++n) {
-    if (stretch_.part[n] != part) in_part.clear();
-    part = stretch_.part[n];
     const Instruction& i = *steps_[n].instruction;
-    for (const RegRange& r : i.uses)
-      each_unit(r, [&](RegUnit u) {
-        reads_[n][u] = current(u);
-        in_part.try_emplace(u, n);
-      });
+    for (const RegRange& r : i.uses) each_unit(r, [&](RegUnit u) { reads_[n][u] = current(u); });
     for (const RegRange& r : i.defs)
       each_unit(r, [&](RegUnit u) {
-        if (begins_new(n, u, in_part)) now_[u] = add(u, false);
+        if (begins(n, u)) now_[u] = add(u, false);
         makes_[n][u] = current(u);
       });
-    for (const RegRange& r : i.defs) each_unit(r, [&](RegUnit u) { in_part.try_emplace(u, n); });
     join_operands(n);
     pin_unnamed(n);
   }
   for (const auto& [u, web] : now_)
-    if (stretch_.live_after.contains(u)) webs_[root(web)].pinned = true;
+    if (stretch_.live_any.contains(u)) webs_[root(web)].pinned = true;
 }
 
 void ValueWebs::join_operands(size_t n) {
@@ -214,7 +193,7 @@ std::optional<int> ValueWebs::free_distance(const std::vector<RegUnit>& units, u
   const auto [low, high] = std::ranges::minmax(units);
   const bool vector = isa::is_vgpr(low);
   const int begin = vector ? 0 : isa::unit::scalar0;
-  const int end = begin + static_cast<int>(vector ? vgprs_ : sgprs_);
+  const int end = begin + static_cast<int>(vector ? vgprs_ : sgprs_for_free);
   const auto step = static_cast<int>(align);
   const int first = begin - low + ((low - begin) % step); // registers keep their place within a row
   for (int distance = first; high + distance < end; distance += step) {

@@ -1,7 +1,8 @@
 // Values of a masked stretch that can live in other registers than they do.
 //
 // A web is a register from where something is put into it to the last use of that, over all instructions that
-// add to it: a load for some lanes only goes on with what the others hold, and belongs to the same web. Webs
+// add to it: a load for some lanes only, where the others' old value is still wanted, belongs to the web of
+// that. Webs
 // that one operand names together (v[4:7]) move together, and make a group. A group can move where all of it
 // begins and ends within the stretch, and every instruction that knows of it names it:
 //
@@ -21,9 +22,13 @@ namespace asmevo::search {
 
 class ValueWebs {
  public:
-  /// `steps` are those of the stretch, under whatever names. They must outlive the result.
-  ValueWebs(const RuleContext&, StraightCode&, const MaskedStretch&, const std::vector<Step>& steps);
+  /// `steps` are those of the stretch, with `lanes` by step, under whatever names. Both must outlive the
+  /// result.
+  ValueWebs(const RuleContext&, StraightCode&, const MaskedStretch&, const std::vector<Step>& steps,
+            const std::vector<uint32_t>& lanes);
 
+  /// Nothing of what a register held is wanted any more when step n writes it.
+  bool begins(size_t n, isa::RegUnit u) const { return begins_[n].contains(u); }
   /// What step n reads or makes in a register; the same number as long as it is the same group.
   std::optional<size_t> read(size_t n, isa::RegUnit) const;
   std::optional<size_t> made(size_t n, isa::RegUnit) const;
@@ -46,11 +51,8 @@ class ValueWebs {
   void join(size_t, size_t);
   size_t add(isa::RegUnit, bool pinned);
   size_t current(isa::RegUnit);
-  void find_live_behind_parts();
+  void find_beginnings();
   void find_webs();
-  void read_all(size_t n);
-  void write_all(size_t n);
-  bool begins_new(size_t n, isa::RegUnit, const Named& touched_in_part) const;
   void join_operands(size_t n);
   void pin_unnamed(size_t n);
   std::optional<int> free_distance(const std::vector<isa::RegUnit>&, unsigned align) const;
@@ -59,9 +61,10 @@ class ValueWebs {
   StraightCode& code_;
   const MaskedStretch& stretch_;
   const std::vector<Step>& steps_;
-  isa::RegSet taken_;
-  unsigned vgprs_ = 0, sgprs_ = 0;       // that a wave may have
-  std::vector<isa::RegSet> live_behind_; // by part: vector registers
+  const std::vector<uint32_t>& lanes_;
+  isa::RegSet taken_, masks_;
+  unsigned vgprs_ = 0;              // that a wave may have
+  std::vector<isa::RegSet> begins_; // by step
   std::vector<Web> webs_;
   std::vector<Named> reads_, makes_; // by step
   Named now_;                        // while they are being found
