@@ -33,6 +33,7 @@ else()
   set(ASMEVO_PCH_OPTIONS "SHELL:-Xclang -fno-pch-timestamp")
 endif()
 
-set(ASMEVO_COMMON_HEADERS <algorithm> <array> <bit> <charconv> <cmath> <cstdint> <cstring> <expected> <filesystem> <functional> <limits>
-    <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <utility> <variant>
-    <vector> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp>)
+set(ASMEVO_STANDARD_HEADERS <algorithm> <array> <bit> <charconv> <cmath> <cstdint> <cstring> <expected> <filesystem> <functional>
+    <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <utility>
+    <variant> <vector> <fmt/format.h>)
+set(ASMEVO_COMMON_HEADERS ${ASMEVO_STANDARD_HEADERS} <fmt/ranges.h> <nlohmann/json.hpp>)

@@ -20,9 +20,14 @@ function(asmevo_test_options TARGET)
   asmevo_use_shared_headers(${TARGET} test_headers)
 endfunction()
 
-# asmevo_test(<folder> DEPENDS <folders...>): one GoogleTest program for a folder under tests/.
+# asmevo_test(<folder> DEPENDS <folders...> [COST <seconds>]): one GoogleTest program for a folder under tests/. COST is about
+# what its longest test takes: where CTest has not seen a run yet, programs with long tests are started first, so that no
+# core waits for them in the end.
 function(asmevo_test NAME)
-  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "COST" "DEPENDS" ${ARGN})
+  if(NOT ARG_COST)
+    set(ARG_COST 0)
+  endif()
   file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*_test.cpp)
   if(NOT SOURCES)
     return()
@@ -34,5 +39,5 @@ function(asmevo_test NAME)
   target_include_directories(test_${NAME} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   asmevo_test_options(test_${NAME})
   target_compile_definitions(test_${NAME} PRIVATE ASMEVO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ASMEVO_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  gtest_discover_tests(test_${NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(test_${NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 COST ${ARG_COST})
 endfunction()
