@@ -5,11 +5,14 @@
 # for the function by which it is entered.
 function(asmevo_avx512_handlers TARGET)
   cmake_parse_arguments(ARG "" "" "SOURCES;OPTIONS" ${ARGN})
+  set(OPTIONS -march=x86-64-v4 ${ARG_OPTIONS} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>) # unique symbols cannot be made local
   add_library(${TARGET}_avx512 OBJECT ${ARG_SOURCES})
   target_include_directories(${TARGET}_avx512 PRIVATE $<TARGET_PROPERTY:${TARGET},INCLUDE_DIRECTORIES>)
   target_compile_definitions(${TARGET}_avx512 PRIVATE $<TARGET_PROPERTY:${TARGET},COMPILE_DEFINITIONS> ASMEVO_HANDLERS_AVX512)
-  target_compile_options(${TARGET}_avx512 PRIVATE -march=x86-64-v4 ${ARG_OPTIONS}
-                         $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>) # unique symbols cannot be made local
+  target_compile_options(${TARGET}_avx512 PRIVATE ${OPTIONS})
+  asmevo_shared_headers(${TARGET}_avx512_headers HEADERS ${ASMEVO_STANDARD_HEADERS} LINK fmt::fmt spdlog::spdlog Threads::Threads
+                        OPTIONS ${OPTIONS})
+  asmevo_use_shared_headers(${TARGET}_avx512 ${TARGET}_avx512_headers)
   set(TOGETHER ${CMAKE_CURRENT_BINARY_DIR}/${TARGET}_avx512_all.o)
   set(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${TARGET}_avx512.o)
   add_custom_command(

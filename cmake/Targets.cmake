@@ -1,17 +1,33 @@
-# asmevo_library(<folder> DEPENDS <folders...> [PRIVATE <targets...>]): the library of one folder under src/.
-# A folder may depend only on folders above it in docs/architecture.md.
+# asmevo_library(<folder> DEPENDS <folders...> [PRIVATE <targets...>] [OWN_OPTIONS]): the library of one folder under src/.
+# A folder may depend only on folders above it in docs/architecture.md. OWN_OPTIONS: it is compiled with other options than
+# the rest, so cannot share precompiled headers with it.
 function(asmevo_library NAME)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE;PUBLIC" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_OPTIONS" "" "DEPENDS;PRIVATE;PUBLIC" ${ARGN})
   file(GLOB_RECURSE SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cpp)
   add_library(asmevo_${NAME} STATIC ${SOURCES})
   target_include_directories(asmevo_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   list(TRANSFORM ARG_DEPENDS PREPEND asmevo_)
   target_link_libraries(asmevo_${NAME} PUBLIC ${ARG_DEPENDS} ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  if(NOT ARG_OWN_OPTIONS)
+    asmevo_use_shared_headers(asmevo_${NAME} library_headers)
+  endif()
 endfunction()
 
-# asmevo_test(<folder> DEPENDS <folders...>): one GoogleTest program for a folder under tests/.
+# How what uses GoogleTest is compiled: its macros take long to optimise and gain nothing by it.
+set(ASMEVO_TEST_OPTIONS -O1)
+function(asmevo_test_options TARGET)
+  target_compile_options(${TARGET} PRIVATE ${ASMEVO_TEST_OPTIONS})
+  asmevo_use_shared_headers(${TARGET} test_headers)
+endfunction()
+
+# asmevo_test(<folder> DEPENDS <folders...> [COST <seconds>]): one GoogleTest program for a folder under tests/. COST is about
+# what its longest test takes: where CTest has not seen a run yet, programs with long tests are started first, so that no
+# core waits for them in the end.
 function(asmevo_test NAME)
-  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "COST" "DEPENDS" ${ARGN})
+  if(NOT ARG_COST)
+    set(ARG_COST 0)
+  endif()
   file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*_test.cpp)
   if(NOT SOURCES)
     return()
@@ -21,7 +37,7 @@ function(asmevo_test NAME)
   list(TRANSFORM ARG_DEPENDS PREPEND asmevo_)
   target_link_libraries(test_${NAME} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(test_${NAME} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_compile_options(test_${NAME} PRIVATE -O1) # GoogleTest's macros take long to optimise and gain nothing by it
+  asmevo_test_options(test_${NAME})
   target_compile_definitions(test_${NAME} PRIVATE ASMEVO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ASMEVO_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  gtest_discover_tests(test_${NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(test_${NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 COST ${ARG_COST})
 endfunction()

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "cli/parser.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <functional>
@@ -20,14 +20,14 @@ enum class Answer : int { Yes = 0, No = 1 };
 using Action = std::function<Result<Answer>()>;
 
 struct Context {
-  CLI::App& app;
+  CLI::App& app;     // what parses
+  Verb& program;     // the same, for adding verbs
   bool json = false; // --json, after parsing
   Action action;     // set by the chosen verb's callback
 };
 
 /// Adds a verb with an example in its help: `asmevo <name> --help` ends with it.
-CLI::App* add_verb(Context&, const std::string& name, const std::string& description,
-                   const std::string& example);
+Verb* add_verb(Context&, const std::string& name, const std::string& description, const std::string& example);
 
 void add_inspect(Context&);
 void add_extract(Context&);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/option_checks.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -11,9 +12,9 @@
 
 namespace asmevo::cli {
 
-CLI::App* add_verb(Context& context, const std::string& name, const std::string& description,
-                   const std::string& example) {
-  CLI::App* verb = context.app.add_subcommand(name, description);
+Verb* add_verb(Context& context, const std::string& name, const std::string& description,
+               const std::string& example) {
+  Verb* verb = context.program.add_subcommand(name, description);
   verb->footer("Example: " + example);
   verb->add_flag("--json", context.json, "print the result as JSON");
   return verb;
@@ -44,7 +45,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1); // so that a word that is no verb is named; that one is missing is seen below
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose, "say more on stderr");
-  Context context{app, false, {}};
+  Verb program(app);
+  Context context{app, program, false, {}};
   for (auto* add : {add_inspect,     add_extract, add_embed,  add_recover, add_rebuild,     add_roundtrip,
                     add_abidiff,     add_diff,    add_check,  add_bench,   add_time,        add_profile,
                     add_conformance, add_infer,   add_run,    add_verify,  add_completions, add_worker,

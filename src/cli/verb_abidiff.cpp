@@ -55,7 +55,7 @@ Result<Answer> abidiff(const Options& options, bool json) {
 } // namespace
 
 void add_abidiff(Context& context) {
-  CLI::App* verb =
+  Verb* verb =
       add_verb(context, "abidiff",
                "Compare the frozen interface of two code objects field by field (exit 1 where it differs)",
                "asmevo abidiff k0.co candidate.co");

@@ -7,9 +7,9 @@ namespace asmevo::cli {
 
 namespace {
 
-void add_timing(Context& context, CLI::App& verb) {
+void add_timing(Context& context, Verb& verb) {
   auto timing = std::make_shared<BenchTimingOptions>();
-  CLI::App* table = verb.add_subcommand("timing", "modelled times beside given ones");
+  Verb* table = verb.add_subcommand("timing", "modelled times beside given ones");
   table->footer("Example: asmevo bench timing --suite kernels/mi300a --only fir --plot errors.svg");
   table->add_flag("--json", context.json, "print the result as JSON");
   table->add_option("--suite", timing->suite, "folder of launch files and times.csv")->type_name("DIR");
@@ -18,7 +18,7 @@ void add_timing(Context& context, CLI::App& verb) {
       ->type_name("NAME|FILE");
   table->add_option("--only", timing->only, "kernels whose name holds this")->type_name("TEXT");
   table->add_option("--timing-effort", timing->effort, "instructions to simulate for each row")
-      ->check(CLI::Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
+      ->check(Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
       ->capture_default_str();
   table->add_option("--threads", timing->threads, "threads; 0: one a core")->capture_default_str();
   table->add_option("--plot", timing->plot, "also draw the errors")->type_name("FILE.svg");
@@ -27,10 +27,10 @@ void add_timing(Context& context, CLI::App& verb) {
   });
 }
 
-void add_published(Context& context, CLI::App& verb, const std::string& name, const std::string& description,
+void add_published(Context& context, Verb& verb, const std::string& name, const std::string& description,
                    const std::string& example, Result<Answer> (*run)(const MicrokernelOptions&, bool)) {
   auto options = std::make_shared<MicrokernelOptions>();
-  CLI::App* table = verb.add_subcommand(name, description);
+  Verb* table = verb.add_subcommand(name, description);
   table->footer("Example: " + example);
   table->add_flag("--json", context.json, "print the result as JSON");
   table->add_option("--suite", options->suite, "folder of the tables and launch files")
@@ -39,7 +39,7 @@ void add_published(Context& context, CLI::App& verb, const std::string& name, co
   table->add_option("--objects", options->objects, "folder of the code objects")->type_name("DIR");
   table->add_option("--model", options->machine, "only this machine model")->type_name("NAME");
   table->add_option("--timing-effort", options->effort, "instructions to simulate for each launch, about")
-      ->check(CLI::Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
+      ->check(Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
       ->capture_default_str();
   table->add_option("--threads", options->threads, "threads; 0: one a core")->capture_default_str();
   table->callback([&context, options, run] {
@@ -50,8 +50,8 @@ void add_published(Context& context, CLI::App& verb, const std::string& name, co
 } // namespace
 
 void add_bench(Context& context) {
-  CLI::App* verb = add_verb(context, "bench", "tables over suites of kernels",
-                            "asmevo bench timing --suite kernels/mi300a");
+  Verb* verb = add_verb(context, "bench", "tables over suites of kernels",
+                        "asmevo bench timing --suite kernels/mi300a");
   verb->require_subcommand(1);
   add_timing(context, *verb);
   add_published(context, *verb, "microkernels",

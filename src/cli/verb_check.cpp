@@ -190,8 +190,8 @@ Result<Answer> compare(const Options& options, bool json) {
 
 void add_check(Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(context, "check", "look for missing waits, wait states and other hazards",
-                            "asmevo check kernel.co --compare original.co");
+  Verb* verb = add_verb(context, "check", "look for missing waits, wait states and other hazards",
+                        "asmevo check kernel.co --compare original.co");
   verb->add_option("FILE", options->file, "code object, or a file that holds some")->required();
   verb->add_option("--compare", options->k0,
                    "report only what this one (K0) does not have, possible findings included");

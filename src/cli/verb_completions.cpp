@@ -2,6 +2,7 @@
 // it. Words that are no option complete as file names, values of an option with a fixed set as that set.
 #include "cli/cli.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
 namespace asmevo::cli {
@@ -193,12 +194,10 @@ std::string fish_script(const VerbWords& program, const std::vector<VerbWords>& 
 } // namespace
 
 void add_completions(Context& context) {
-  CLI::App* verb = add_verb(context, "completions", "Print the completion script of a shell",
-                            "asmevo completions bash > ~/.local/share/bash-completion/completions/asmevo");
+  Verb* verb = add_verb(context, "completions", "Print the completion script of a shell",
+                        "asmevo completions bash > ~/.local/share/bash-completion/completions/asmevo");
   auto shell = std::make_shared<std::string>();
-  verb->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  verb->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(OneOf{{"bash", "zsh", "fish"}});
   verb->callback([&context, shell] {
     context.action = [&context, shell]() -> Result<Answer> {
       const VerbWords program = words_of(context.app);

@@ -73,8 +73,8 @@ Result<Answer> run(const Arguments& arguments, bool json) {
 
 void add_conformance(Context& context) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb = add_verb(context, "conformance", "run instruction vectors on the emulator",
-                            "asmevo conformance vectors/alu vectors/mfma");
+  Verb* verb = add_verb(context, "conformance", "run instruction vectors on the emulator",
+                        "asmevo conformance vectors/alu vectors/mfma");
   verb->add_option("paths", arguments->paths, "files or folders of .jsonl or .jsonl.zst vectors")->required();
   verb->add_option("--exceptions", arguments->exceptions,
                    "more of them: a JSON list of {ops, condition, reason, source}");

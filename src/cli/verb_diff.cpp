@@ -142,8 +142,8 @@ Result<Answer> run(const Options& options, bool json) {
 
 void add_diff(Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(context, "diff", "compare the instructions of two code objects",
-                            "asmevo diff k0.co candidate.co");
+  Verb* verb = add_verb(context, "diff", "compare the instructions of two code objects",
+                        "asmevo diff k0.co candidate.co");
   verb->add_option("K0", options->k0, "the original code object")->required();
   verb->add_option("candidate", options->candidate, "the one to compare with it")->required();
   verb->add_option("--target", options->target, "which object, where a file holds several");

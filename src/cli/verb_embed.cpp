@@ -71,9 +71,8 @@ Result<Answer> embed(const Options& options, bool json) {
 } // namespace
 
 void add_embed(Context& context) {
-  CLI::App* verb =
-      add_verb(context, "embed", "Put a changed code object back into its bundle or fat binary",
-               "asmevo embed librocrand.so.1.1 --replace changed.co -o changed/librocrand.so.1.1");
+  Verb* verb = add_verb(context, "embed", "Put a changed code object back into its bundle or fat binary",
+                        "asmevo embed librocrand.so.1.1 --replace changed.co -o changed/librocrand.so.1.1");
   auto options = std::make_shared<Options>();
   verb->add_option("FILE", options->file, "what the code object was taken from; stays as it is")->required();
   verb->add_option("--replace", options->replacement, "the changed code object")->required()->type_name("K'");

@@ -134,7 +134,7 @@ Result<Answer> extract(const Options& options, bool json) {
 } // namespace
 
 void add_extract(Context& context) {
-  CLI::App* verb = add_verb(
+  Verb* verb = add_verb(
       context, "extract", "Write the code objects of a bundle, fat binary or Triton cache entry to files",
       "asmevo extract /usr/lib/x86_64-linux-gnu/librocrand.so.1.1 --target gfx90a -o objects");
   auto options = std::make_shared<Options>();

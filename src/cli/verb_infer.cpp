@@ -146,8 +146,8 @@ Result<Answer> run(const Options& options, bool json) {
 } // namespace
 
 void add_infer(Context& context) {
-  CLI::App* verb = add_verb(context, "infer", "Draft a launch file from the code object and probe runs",
-                            "asmevo infer k0.co -o launch.toml --set n=1000 --grid 4");
+  Verb* verb = add_verb(context, "infer", "Draft a launch file from the code object and probe runs",
+                        "asmevo infer k0.co -o launch.toml --set n=1000 --grid 4");
   auto options = std::make_shared<Options>();
   verb->add_option("K0", options->file, "code object, in any container")->required();
   verb->add_option("-o,--output", options->output, "where to write the launch file");

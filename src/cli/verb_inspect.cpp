@@ -147,8 +147,8 @@ Result<Answer> inspect(const Options& options, bool json) {
 } // namespace
 
 void add_inspect(Context& context) {
-  CLI::App* verb = add_verb(context, "inspect", "Show kernels, resources, occupancy, arguments and sections",
-                            "asmevo inspect /usr/lib/x86_64-linux-gnu/librocrand.so.1.1 --target gfx90a");
+  Verb* verb = add_verb(context, "inspect", "Show kernels, resources, occupancy, arguments and sections",
+                        "asmevo inspect /usr/lib/x86_64-linux-gnu/librocrand.so.1.1 --target gfx90a");
   auto options = std::make_shared<Options>();
   verb->add_option("FILE", options->file, "code object, offload bundle, host ELF file or Triton cache folder")
       ->required();

@@ -125,7 +125,7 @@ Result<Answer> resume(const ResumeOptions& options, bool json) {
 
 void add_optimize(Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
+  Verb* verb =
       add_verb(context, "optimize", "search for a faster object that does the same, verified at every step",
                "asmevo optimize kernel.co --launch launch.toml --budget 3m -o run");
   search::OptimizationSettings& s = options->settings;
@@ -143,9 +143,9 @@ void add_optimize(Context& context) {
                    "time of the search, of each kernel: 90s, 3m, 1h (default: 3m)")
       ->type_name("TIME");
   verb->add_option("--attempts", options->attempts, "end after so many attempts on a kernel")
-      ->check(CLI::Range(1, 100'000'000));
+      ->check(Range(1, 100'000'000));
   verb->add_option("--workers", options->workers, "candidates judged at once; 0: one a core")
-      ->check(CLI::Range(0, 1024))
+      ->check(Range(0, 1024))
       ->capture_default_str();
   verb->add_option("--driver", s.driver, "what proposes: rules, replay")->capture_default_str();
   verb->add_option("--rules", s.rules, "only these transformations (rules)")
@@ -166,13 +166,13 @@ void add_optimize(Context& context) {
       ->type_name("NAME");
   verb->add_option("--rule", s.setup.rule, "of comparison: scaled, paper")->capture_default_str();
   verb->add_option("--members", s.setup.members, "models of the ensemble")
-      ->check(CLI::Range(1, 1000))
+      ->check(Range(1, 1000))
       ->capture_default_str();
   verb->add_option("--timing-effort", s.setup.effort, "instructions to simulate for each model, about")
-      ->check(CLI::Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
+      ->check(Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
       ->capture_default_str();
   verb->add_option("--width", s.width, "proposals of a round, whatever the number of workers")
-      ->check(CLI::Range(1, 1024))
+      ->check(Range(1, 1024))
       ->capture_default_str();
   verb->add_option("--seed", s.setup.seed, "mixed into the seeds of random buffers")->capture_default_str();
   verb->callback([&context, options] {
@@ -182,16 +182,16 @@ void add_optimize(Context& context) {
 
 void add_resume(Context& context) {
   auto options = std::make_shared<ResumeOptions>();
-  CLI::App* verb = add_verb(
-      context, "resume", "go on with a run, or a batch of runs, that was interrupted, or give it more time",
-      "asmevo resume run --budget 10m");
+  Verb* verb = add_verb(context, "resume",
+                        "go on with a run, or a batch of runs, that was interrupted, or give it more time",
+                        "asmevo resume run --budget 10m");
   verb->add_option("RUN", options->folder, "folder of the run")->required();
   verb->add_option("--budget", options->budget, "time of the search in all, what is over counted")
       ->type_name("TIME");
   verb->add_option("--attempts", options->attempts, "end after so many attempts in all")
-      ->check(CLI::Range(1, 100'000'000));
+      ->check(Range(1, 100'000'000));
   verb->add_option("--workers", options->workers, "candidates judged at once; 0: one a core")
-      ->check(CLI::Range(0, 1024))
+      ->check(Range(0, 1024))
       ->capture_default_str();
   verb->callback([&context, options] {
     context.action = [&context, options] { return resume(*options, context.json); };

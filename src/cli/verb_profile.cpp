@@ -133,13 +133,13 @@ Result<Answer> run(const Options& options, bool json) {
 
 void add_profile(Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(context, "profile", "where a kernel's time goes, and where to edit it",
-                            "asmevo profile kernel.co --launch launch.toml --windows 1");
+  Verb* verb = add_verb(context, "profile", "where a kernel's time goes, and where to edit it",
+                        "asmevo profile kernel.co --launch launch.toml --windows 1");
   verb->add_option("K0", options->file, "code object, or a file that holds one")->required();
   verb->add_option("--launch", options->launch, "launch file (docs/launch-spec.md)")->type_name("FILE");
-  CLI::Option* const import = verb->add_option("--import", options->import,
-                                               "what a profiler wrote, file or folder (docs/profiles.md)")
-                                  ->type_name("PATH");
+  Option* const import = verb->add_option("--import", options->import,
+                                          "what a profiler wrote, file or folder (docs/profiles.md)")
+                             ->type_name("PATH");
   verb->add_option("--dispatch", options->dispatch, "only this dispatch of it")->needs(import);
   verb->add_option("--shape", options->shape, "set of sizes in the launch file")->type_name("NAME");
   verb->add_option("--target", options->target, "the object for this target id, where the file holds several")
@@ -153,13 +153,13 @@ void add_profile(Context& context) {
                    "machine model: a name, or a file (default: mi300x, mi250x or mi355x, by the target)")
       ->type_name("MODEL");
   verb->add_option("--timing-effort", options->effort, "instructions to simulate, about")
-      ->check(CLI::Range(uint64_t{1000}, uint64_t{1} << 40))
+      ->check(Range(uint64_t{1000}, uint64_t{1} << 40))
       ->capture_default_str();
   verb->add_option("--windows", options->windows, "hot windows to show")
-      ->check(CLI::Range(0, 1000))
+      ->check(Range(0, 1000))
       ->capture_default_str();
   verb->add_option("--window-lines", options->window_lines, "lines of a window, at most; no fewer than 24")
-      ->check(CLI::Range(24, 100'000))
+      ->check(Range(24, 100'000))
       ->capture_default_str();
   verb->add_flag("--listing", options->listing, "the instructions instead, each with its issues and stalls");
   verb->add_option("--max-steps", options->max_steps,

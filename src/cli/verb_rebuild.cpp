@@ -117,7 +117,7 @@ Result<Answer> rebuild_file(const Options& options, bool json) {
 } // namespace
 
 void add_rebuild(Context& context) {
-  CLI::App* verb =
+  Verb* verb =
       add_verb(context, "rebuild",
                "Assemble and link a .s file from 'recover', edited or not; with --original compare the "
                "result with it (exit 1 where the frozen interface differs)",
@@ -127,7 +127,7 @@ void add_rebuild(Context& context) {
   verb->add_option("-o,--output", options->output, "code object to write")->type_name("FILE")->required();
   verb->add_option("--original", options->original, "the object it came from, or a file that holds it")
       ->type_name("K0");
-  CLI::Option* edit =
+  Option* edit =
       verb->add_option(
               "--edit", options->edit,
               "FILE is a code object: apply this edit (JSON) to it, without text or linker in between")

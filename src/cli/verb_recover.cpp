@@ -122,7 +122,7 @@ Result<Answer> recover(const Options& options, bool json) {
 } // namespace
 
 void add_recover(Context& context) {
-  CLI::App* verb =
+  Verb* verb =
       add_verb(context, "recover",
                "Write a code object as assembly that clang and ld.lld accept, and check that it gives the "
                "object back (exit 1 where it does not)",

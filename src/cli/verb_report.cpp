@@ -52,7 +52,7 @@ void write_report(const std::string& folder) {
 
 void add_report(Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
+  Verb* verb =
       add_verb(context, "report",
                "what a run of 'optimize', or a batch of runs, found, as a page to read and to send on",
                "asmevo report run");

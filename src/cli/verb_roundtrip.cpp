@@ -171,7 +171,7 @@ Result<Answer> run(const Options& options, bool json) {
 
 void add_roundtrip(Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
+  Verb* verb =
       add_verb(context, "roundtrip", "recover code objects and build them again: are the bytes the same?",
                "asmevo roundtrip librocrand.so --target gfx90a");
   verb->add_option("paths", options->paths, "code objects, bundles, fat binaries, or folders of them")

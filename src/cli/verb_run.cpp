@@ -270,10 +270,10 @@ Result<Answer> run(const Options& options, bool json) {
   return Run(options, json).run();
 }
 
-void add_trace_options(CLI::App& verb, Options& options) {
-  CLI::Option* const trace = verb.add_flag("--trace", options.trace,
-                                           "print every instruction with the registers it reads and changes");
-  CLI::Option* const sanitize =
+void add_trace_options(Verb& verb, Options& options) {
+  Option* const trace = verb.add_flag("--trace", options.trace,
+                                      "print every instruction with the registers it reads and changes");
+  Option* const sanitize =
       verb.add_flag("--sanitize", options.sanitize,
                     "look for missing waits, missing wait states, races and reads of what nobody has written")
           ->excludes(trace);
@@ -288,7 +288,7 @@ void add_trace_options(CLI::App& verb, Options& options) {
       ->type_name("A-B")
       ->needs(trace);
   verb.add_option("--trace-lane", options.trace_lane, "the lane of vector registers to show")
-      ->check(CLI::Range(0, 63))
+      ->check(Range(0, 63))
       ->needs(trace);
   verb.add_option("--trace-most", options.trace_most, "the most instructions to print")
       ->capture_default_str()
@@ -299,8 +299,8 @@ void add_trace_options(CLI::App& verb, Options& options) {
 
 void add_run(Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(context, "run", "run kernels on the emulator, as a launch file says",
-                            "asmevo run kernel.co --launch launch.toml --print out:16");
+  Verb* verb = add_verb(context, "run", "run kernels on the emulator, as a launch file says",
+                        "asmevo run kernel.co --launch launch.toml --print out:16");
   verb->add_option("K", options->file, "code object, or a file that holds one");
   verb->add_option("--launch", options->launch, "launch file (docs/launch-spec.md)")->type_name("FILE");
   verb->add_option("--shape", options->shape, "set of sizes in the launch file")->type_name("NAME");
@@ -311,12 +311,12 @@ void add_run(Context& context) {
   verb->add_option("--print", options->print, "buffer to print, and how many elements; may be given again")
       ->type_name("BUFFER[:N]");
   verb->add_option("--dump", options->dump, "write out and inout buffers into this folder")->type_name("DIR");
-  CLI::Option* const capture =
+  Option* const capture =
       verb->add_option("--save-capture", options->capture,
                        "write a launch as a capture into this new folder, in place of running it")
           ->type_name("DIR");
   verb->add_option("--capture-launch", options->capture_launch, "which launch of the file, from 1")
-      ->check(CLI::Range(1, 100'000))
+      ->check(Range(1, 100'000))
       ->capture_default_str()
       ->needs(capture);
   verb->add_flag("--capture-after", options->capture_after, "with what the kernel leaves")->needs(capture);

@@ -31,7 +31,7 @@ Result<Answer> status_of(const std::string& folder, bool json) {
 
 void add_status(Context& context) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* verb = add_verb(
+  Verb* verb = add_verb(
       context, "status",
       "how a run of 'optimize', or a batch of runs, stands, also while it goes on (exit 1 where it stopped "
       "before its end)",

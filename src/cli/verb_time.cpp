@@ -115,8 +115,8 @@ class Timing {
 
 void add_time(Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(context, "time", "how long launches take on a machine model, and which is faster",
-                            "asmevo time k0.co candidate.co --launch launch.toml --shape full");
+  Verb* verb = add_verb(context, "time", "how long launches take on a machine model, and which is faster",
+                        "asmevo time k0.co candidate.co --launch launch.toml --shape full");
   verb->add_option(
           "K", options->files,
           "code objects; the others are compared with the first. FILE:KERNEL launches that kernel of "
@@ -132,16 +132,16 @@ void add_time(Context& context) {
       ->type_name("NAME");
   verb->add_option("--model", options->model, "machine model: mi300x, ..., or a file (docs/timing.md)")
       ->type_name("NAME|FILE");
-  CLI::Option* const members =
+  Option* const members =
       verb->add_option("--members", options->members, "models of the ensemble, the nominal one among them")
-          ->check(CLI::Range(1, 1000))
+          ->check(Range(1, 1000))
           ->capture_default_str();
   verb->add_flag("--structural", options->structural,
                  "the ensemble of other arbitration, placement and replacement instead, for final figures")
       ->excludes(members);
   verb->add_option("--timing-effort", options->effort,
                    "instructions to simulate for each object and model, about")
-      ->check(CLI::Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
+      ->check(Range(uint64_t{1'000}, uint64_t{10'000'000'000}))
       ->capture_default_str();
   verb->add_option("--max-steps", options->max_steps,
                    "instructions of a workgroup before it counts as hanging")

@@ -259,9 +259,8 @@ class Verify {
 
 void add_verify(Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      add_verb(context, "verify", "whether a candidate does what K0 does (exit 1 where it does not)",
-               "asmevo verify k0.co candidate.co --launch launch.toml");
+  Verb* verb = add_verb(context, "verify", "whether a candidate does what K0 does (exit 1 where it does not)",
+                        "asmevo verify k0.co candidate.co --launch launch.toml");
   verb->add_option("K0", options->k0, "the original")->required();
   verb->add_option("CANDIDATE", options->candidate, "what is to replace it")->required();
   verb->add_option("--launch", options->launch, "launch file (docs/launch-spec.md)")->type_name("FILE");
@@ -273,13 +272,13 @@ void add_verify(Context& context) {
       ->type_name("NAME");
   verb->add_option("--rule", options->rule, "scaled or paper")->capture_default_str();
   verb->add_option("--seeds", options->seeds, "inputs as the launch file gives them, from seeds 0, 1, ...")
-      ->check(CLI::Range(1, 1000))
+      ->check(Range(1, 1000))
       ->capture_default_str();
   verb->add_flag("--list", options->list, "every case, also those of which there is nothing to say");
   verb->add_flag("--as-given", options->as_given, "no other inputs and sizes than the launch file gives");
   verb->add_flag("--held-back", options->held_back, "the second set of cases: other seeds and sizes");
   verb->add_option("--schedules", options->schedules, "runs of K0 with its waves in other orders")
-      ->check(CLI::Range(1, 100))
+      ->check(Range(1, 100))
       ->capture_default_str();
   verb->add_option("--workgroups", options->workgroups, "all, sample (64 of them) or sample:N")
       ->type_name("WHICH");

@@ -22,7 +22,8 @@ Result<Answer> serve() {
 } // namespace
 
 void add_worker(Context& context) {
-  CLI::App* verb = context.app.add_subcommand("worker", "")->group(""); // in no help
+  Verb* verb = context.program.add_subcommand("worker", "");
+  verb->hide();
   verb->callback([&context] { context.action = serve; });
 }
 
