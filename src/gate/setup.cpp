@@ -4,6 +4,7 @@
 #include "rebuild/roundtrip.h"
 
 #include <algorithm>
+#include <set>
 
 namespace asmevo::gate {
 
@@ -113,15 +114,34 @@ Status Setup::make_cases(const std::function<void(std::string_view, size_t, size
   }
   for (oracle::CaseSet* set : {&cases_, &held_back_}) {
     options.held_back = set == &held_back_;
-    // The second set only confirms.
+    // Every candidate meets the first set, few the second.
     constexpr unsigned some_sizes = 32;
-    if (options.held_back) options.joint_sizes = some_sizes;
+    options.joint_sizes = options.held_back ? oracle::CaseSetOptions{}.joint_sizes : some_sizes;
     if (progress)
       options.progress = [&, what = options.held_back ? "K0, held-back cases" : "K0"](
                              size_t done, size_t of) { progress(what, done, of); };
     ASMEVO_TRY(*set, oracle::make_case_set(plan_->spec, k0_, options));
   }
+  hold_back_expensive();
   return {};
+}
+
+// Cases that were made up, from the cheapest on, as long as all of them take a candidate some tenths of a
+// second. The others are asked in the end, too.
+void Setup::hold_back_expensive() {
+  constexpr uint64_t most_instructions = 4'000'000;
+  std::vector<std::shared_ptr<const oracle::PreparedCase>> order = cases_.cases, kept, others;
+  std::ranges::stable_sort(order, {},
+                           [](const auto& c) { return std::pair(c->dispatch().made_up, c->instructions()); });
+  uint64_t instructions = 0;
+  std::set<const oracle::PreparedCase*> expensive;
+  for (const auto& c : order) {
+    instructions += c->instructions();
+    if (c->dispatch().made_up && instructions > most_instructions) expensive.insert(c.get());
+  }
+  for (const auto& c : cases_.cases) (expensive.contains(c.get()) ? others : kept).push_back(c);
+  cases_.cases = std::move(kept);
+  std::ranges::move(others, std::back_inserter(held_back_.cases));
 }
 
 bool Setup::goes_its_way_without(timing::LeftOut what, const oracle::LaunchTraces& whole,

@@ -81,6 +81,7 @@ class Setup {
   Status open();
   void find_not_needed(const oracle::LaunchTraces& whole);
   Status make_cases(const std::function<void(std::string_view, size_t, size_t)>& progress);
+  void hold_back_expensive();
 
   SetupRequest request_;
   oracle::Rule rule_ = oracle::Rule::Scaled;

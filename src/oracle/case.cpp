@@ -36,7 +36,7 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
   emulator.most_instructions = options.most_instructions;
   ASMEVO_TRY(const auto device, device::EmulatedDevice::create(k0->target(), emulator));
   // Memory before code: buffers lie at the same addresses whatever the size of the code.
-  ASMEVO_TRY(const auto memory, LaunchMemory::create(plan, *device));
+  ASMEVO_TRY(const auto memory, LaunchMemory::create(plan, *device, options.known));
   const auto without_code = device->memory().regions();
   ASMEVO_TRY(const auto module, device->load(k0));
   std::vector<uint64_t> code;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device/emulated_device.h"
+#include "oracle/first_contents.h"
 #include "oracle/launch_memory.h"
 
 namespace asmevo::oracle {
@@ -44,7 +45,8 @@ struct LowerOptions {
   uint64_t most_workgroups = 0; // of a launch that runs whole: BadInput beyond; 0: no limit
   unsigned threads = 0;
   uint64_t most_instructions = uint64_t{1} << 32;
-  bool* more = nullptr; // told whether there are more launches than most_cases
+  std::shared_ptr<FirstContents> known = {}; // of the same plan
+  bool* more = nullptr;                      // told whether there are more launches than most_cases
 };
 
 /// The launches of a plan as cases. Runs K0 for those behind the first. BadInput where K0 itself faults,

@@ -295,6 +295,7 @@ class Maker {
     options.name = r.name;
     options.sample = r.sample;
     if (r.made_up() && options_.prepare.sample == 0) options.most_workgroups = most_made_up_workgroups;
+    options.known = std::make_shared<FirstContents>(room_);
     options.more = &more_launches;
     options.threads = threads;
     options.most_instructions = most_instructions(r);
@@ -414,6 +415,8 @@ class Maker {
   std::vector<CaseRecipe> recipes_;
   std::vector<Made> made_;
   std::map<std::string, uint64_t> usual_instructions_; // of a workgroup, by shape
+  std::shared_ptr<FirstContents::Room> room_ =
+      std::make_shared<FirstContents::Room>(FirstContents::most_bytes);
   std::atomic<size_t> done_ = 0;
 };
 

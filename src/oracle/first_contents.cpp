@@ -28,8 +28,14 @@ void FirstContents::fill(size_t buffer, uint64_t offset, std::span<uint8_t> page
   }
   make(page);
   const std::lock_guard lock(mutex_);
-  if (bytes_ + page.size() > most_bytes_) return;
-  if (pages_.try_emplace(key, page.begin(), page.end()).second) bytes_ += page.size();
+  if (!pages_.contains(key) && take_room(page.size())) pages_.try_emplace(key, page.begin(), page.end());
+}
+
+bool FirstContents::take_room(uint64_t bytes) {
+  uint64_t left = *room_;
+  while (left >= bytes)
+    if (room_->compare_exchange_weak(left, left - bytes)) return true;
+  return false;
 }
 
 } // namespace asmevo::oracle

@@ -41,7 +41,7 @@ class Mutation : public ::testing::TestWithParam<SuiteKernel> {};
 TEST_P(Mutation, IsRejectedAndEquivalentRewritesAreNot) {
   const SuiteKernel& kernel = GetParam();
   // A part of the cases, to be quick; what they miss all of them must find.
-  const auto bench = open_bench(kernel.name, kernel.k0, kernel.targets.front(), full_run() ? 1 : 8);
+  const auto bench = open_bench(kernel.name, kernel.k0, kernel.targets.front(), full_run() ? 1 : 16);
   ASSERT_TRUE(bench) << bench.error().message;
   const size_t some = full_run() ? semantic_count : 2;
 

@@ -34,7 +34,7 @@ bool is_asked_for(const std::string& machine) {
 }
 
 TEST_P(Figures, AreMetWhereTheirSourcesAgree) {
-  if (!is_asked_for(GetParam()) && GetParam() != "mi300a") GTEST_SKIP() << "only with ./check --full";
+  if (!is_asked_for(GetParam())) GTEST_SKIP() << "only with ./check --full";
   const FigureOptions options{.suite = suite,
                               .objects = std::string(ASMEVO_BINARY_DIR) + "/kernels/microkernels",
                               .machine = GetParam()};

@@ -46,9 +46,10 @@ double exp2_wide(double x) {
     return s;
   }();
   constexpr double far = 300; // beyond every result's range
-  const double bounded = x < -far ? -far : x > far ? far : x;
-  const double whole =
-      __builtin_roundeven(bounded); // whatever MXCSR says: f16's functions run in its direction
+  // One comparison after the other, and floor: compilers make a loop over lanes of it that has no branches.
+  // And floor is the same whatever MXCSR says; f16's functions run in its direction.
+  const double below = x < far ? x : far, bounded = below > -far ? below : -far;
+  const double whole = __builtin_floor(bounded + 0.5);
   const double p = polynomial(a.of, bounded - whole);
   const auto bits = std::bit_cast<uint64_t>(p) + (std::bit_cast<uint64_t>(whole + round_magic) << 52);
   // Infinities are exact: a large or small finite result would be rounded in MODE's direction.
