@@ -125,5 +125,31 @@ TEST(GatedEval, ThroughJsonNothingIsLost) {
     EXPECT_EQ(outcome_named(name(static_cast<Outcome>(n))), static_cast<Outcome>(n));
 }
 
+// Every candidate meets the first set; what is about to be committed the second, too.
+TEST(Setup, ExpensiveCasesThatWereMadeUpAreHeldBack) {
+  const std::string name = "level1_36_rms_norm";
+  SetupRequest request;
+  request.k0 = *read_file(ASMEVO_BINARY_DIR "/kernels/suite/" + name + ".gfx942.co");
+  request.launch = ASMEVO_SOURCE_DIR "/kernels/suite/" + name + ".toml";
+  request.shape = "tiny", request.members = 1, request.effort = 10'000;
+  const auto made = Setup::make(request);
+  ASSERT_TRUE(made) << made.error().message;
+  uint64_t instructions = 0, most = 0, given = 0;
+  for (const auto& c : (*made)->cases()) {
+    instructions += c->instructions();
+    if (!c->dispatch().made_up)
+      ++given;
+    else
+      most = std::max(most, c->instructions());
+  }
+  EXPECT_LE(instructions, 4'000'000U);
+  EXPECT_GT(instructions, 3'000'000U) << "or there is none that is expensive";
+  EXPECT_GE(given, 6U) << "as the launch file has them: two shapes, three seeds";
+  EXPECT_GT((*made)->cases().size(), 60U);
+  const auto expensive = std::ranges::count_if(
+      (*made)->held_back(), [&](const auto& c) { return c->dispatch().made_up && c->instructions() > most; });
+  EXPECT_GT(expensive, 10);
+}
+
 } // namespace
 } // namespace asmevo::gate
