@@ -5,20 +5,20 @@
 //
 //     v_cmp_gt_u32 vcc, ...                       v_cmp_gt_u32 vcc, ...
 //     v_mov_b32 v1, 0                             v_mov_b32 v1, 0
-//     s_and_saveexec_b64 s[2:3], vcc              s_and_saveexec_b64 s[2:3], vcc
-//     s_cbranch_execz a                           global_load_dword v1, ...
-//     global_load_dword v1, ...                   s_or_b64 exec, exec, s[2:3]
-//   a:                                            v_cmp_gt_u32 s[6:7], ...
-//     s_or_b64 exec, exec, s[2:3]                 v_mov_b32 v9, 0
-//     s_waitcnt vmcnt(0)                          s_and_saveexec_b64 s[2:3], s[6:7]
-//     ds_write_b32 v5, v1                         global_load_dword v9, ...
-//     v_cmp_gt_u32 vcc, ...                       s_or_b64 exec, exec, s[2:3]
-//     v_mov_b32 v1, 0                             s_waitcnt vmcnt(1)
-//     s_and_saveexec_b64 s[2:3], vcc              ds_write_b32 v5, v1
-//     s_cbranch_execz b                           s_waitcnt vmcnt(0)
-//     global_load_dword v1, ...                   ds_write_b32 v5, v9 offset:4
-//   b:
-//     s_or_b64 exec, exec, s[2:3]
+//     s_and_saveexec_b64 s[2:3], vcc              s_and_b64 s[12:13], s[10:11], vcc
+//     s_cbranch_execz a                           s_mov_b64 exec, s[12:13]
+//     global_load_dword v1, ...                   global_load_dword v1, ...
+//   a:                                            s_mov_b64 exec, s[10:11]
+//     s_or_b64 exec, exec, s[2:3]                 v_cmp_gt_u32 vcc, ...
+//     s_waitcnt vmcnt(0)                          v_mov_b32 v9, 0
+//     ds_write_b32 v5, v1                         s_and_b64 s[14:15], s[10:11], vcc
+//     v_cmp_gt_u32 vcc, ...                       s_mov_b64 exec, s[14:15]
+//     v_mov_b32 v1, 0                             global_load_dword v9, ...
+//     s_and_saveexec_b64 s[2:3], vcc              s_mov_b64 exec, s[10:11]
+//     s_cbranch_execz b                           s_waitcnt vmcnt(1)
+//     global_load_dword v1, ...                   ds_write_b32 v5, v1
+//   b:                                            s_waitcnt vmcnt(0)
+//     s_or_b64 exec, exec, s[2:3]                 ds_write_b32 v5, v9 offset:4
 //     s_waitcnt vmcnt(0)
 //     ds_write_b32 v5, v1 offset:4
 //
@@ -294,6 +294,7 @@ std::vector<Proposal> propose_batched_loads(const RuleContext& context) {
   if (stretches.size() > most_stretches) stretches.resize(most_stretches);
   std::vector<Proposal> proposals;
   Proposal all;
+  size_t text = 0; // bytes of it
   for (const MaskedStretch& m : stretches) {
     const auto steps = Batch(context, *code, m).run();
     if (!steps) continue;
@@ -310,8 +311,11 @@ std::vector<Proposal> propose_batched_loads(const RuleContext& context) {
                     context.code.id(m.stretch.begin), context.code.id(m.stretch.end - 1), m.sets.size() - 1,
                     after, before);
     p.promise = time(m) * (1 - after / before);
-    all.changes.push_back(p.changes.front());
-    all.promise += p.promise;
+    if (text + written.text.size() <= program::Edit::max_text) {
+      text += written.text.size();
+      all.changes.push_back(p.changes.front());
+      all.promise += p.promise;
+    }
     proposals.push_back(std::move(p));
   }
   if (all.changes.size() > 1) {
