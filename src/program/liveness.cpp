@@ -155,6 +155,9 @@ class LivenessSolver {
     const std::vector<Block>& blocks = cfg_.blocks();
     live_.block_in_.resize(blocks.size());
     std::vector<bool> dirty(blocks.size(), true);
+    // Parts that one way knows of and another does not may come and go; from some time on facts only grow.
+    constexpr unsigned most_visits = 64;
+    std::vector<unsigned> visits(blocks.size());
     for (bool again = true; again;) {
       again = false;
       for (auto b = cfg_.order().rbegin(); b != cfg_.order().rend(); ++b) {
@@ -163,6 +166,10 @@ class LivenessSolver {
         Liveness::Facts s = live_.at_end(*b);
         for (Index i = blocks[*b].end; i-- > blocks[*b].begin;) live_.step_back(s, i);
         Liveness::Facts& in = live_.block_in_[*b];
+        if (++visits[*b] > most_visits) {
+          in.forget_parts(0), s.forget_parts(0);
+          s.join(in);
+        }
         if (s == in) continue;
         in = std::move(s);
         for (const uint32_t p : blocks[*b].predecessors) dirty[p] = true, again = true;

@@ -85,6 +85,33 @@ TEST(BatchedLoads, TheLastSccIsTheOneThatIsRead) {
   EXPECT_LT(text.find("s_and_b64"), text.size());
 }
 
+// What looks like the usual pattern: a pair that is saved to twice, and a condition that is EXEC itself.
+TEST(BatchedLoads, MasksThatAreNotWhatTheySeem) {
+  const std::string twice =
+      "v_cmp_gt_u32_e64 s[20:21], 60, v0\nv_cmp_gt_u32_e64 s[22:23], 40, v0\ns_and_saveexec_b64 s[6:7], "
+      "s[20:21]\n"
+      "global_load_dword v1, v0, s[2:3]\ns_and_saveexec_b64 s[6:7], s[22:23]\nglobal_load_dword v2, v0, "
+      "s[2:3]\n"
+      "s_or_b64 exec, exec, s[6:7]\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v1, 1, v1\n"
+      "s_or_b64 exec, exec, s[6:7]\nglobal_load_dword v3, v0, s[2:3] offset:4\ns_waitcnt vmcnt(0)\n"
+      "v_add_u32_e32 v1, v1, v3\nglobal_store_dword v0, v1, s[2:3]\ns_endpgm\n";
+  batched(with_address("v_mov_b32_e32 v1, 0\nv_mov_b32_e32 v2, 0\nv_mov_b32_e32 v3, 0\n" + twice));
+  std::string itself = copy(1) + copy(2) + end;
+  itself.insert(itself.find("v_lshlrev_b32_e32 v3"), "s_and_saveexec_b64 s[8:9], exec\n");
+  itself.insert(itself.find("skip1:"), "s_or_b64 exec, exec, s[8:9]\n");
+  batched(with_address(itself));
+}
+
+// A load that nobody waits for arrives some time, in the register that it names.
+TEST(BatchedLoads, ADeadLoadInFlightKeepsItsRegister) {
+  const std::string text = batched(with_address(copy(1) + copy(2) +
+                                                "ds_write_b32 v0, v1 offset:8\n"
+                                                "global_load_dword v1, v0, s[2:3]\ns_branch next\nnext:\n"
+                                                "v_mov_b32_e32 v7, 4\nv_mov_b32_e32 v8, 4\n" +
+                                                end));
+  EXPECT_THAT(text, HasSubstr("global_load_dword v1, v0, s[2:3]\n"));
+}
+
 // Loads, arithmetic and stores under conditions of all sorts, with few registers.
 std::string random_masked_code(RandomStream& random) {
   std::string body = with_address("s_mov_b32 s9, 0\nv_mov_b32_e32 v20, v0\n");
@@ -148,6 +175,14 @@ std::string random_masked_code(RandomStream& random) {
     if (random.below(5) == 0) body += all + fmt::format("global_store_dword v20, v{}, s[2:3]\n", any());
     if (branch) body += fmt::format("skip{}:\n", n);
     body += "s_or_b64 exec, exec, s[14:15]\n";
+    switch (
+        random.below(10)) { // whether there are lanes; what is left of the mask; an exchange between lanes
+    case 0: body += "s_cselect_b32 s28, 5, 6\nv_xor_b32_e32 v1, s28, v1\n"; break;
+    case 1: body += "s_mov_b32 s14, 5\nv_xor_b32_e32 v2, s15, v2\n"; break;
+    case 2: body += fmt::format("ds_bpermute_b32 v{}, v20, v{}\n", any(), any()); break;
+    case 3: body += fmt::format("global_load_dword v{}, v20, s[2:3]\n", any()); break;
+    default: break;
+    }
     switch (random.below(4)) {
     case 0: body += all + fmt::format("ds_write_b32 v20, v{} offset:{}\n", any(), 4 * n); break;
     case 1: body += all + fmt::format("v_add_u32_e32 v{}, v{}, v{}\n", any(), any(), any()); break;

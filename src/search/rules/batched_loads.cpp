@@ -233,9 +233,10 @@ class Batch {
   // Memory that may be the same; and what is in flight at the end, which waits behind it count.
   static bool keep_order(const Step& a, const Step& b) {
     const Instruction &i = *a.instruction, &k = *b.instruction;
+    const auto in_flight = program::flight_class(i);
+    if (in_flight && !a.complete && !b.complete && in_flight == program::flight_class(k)) return true;
     if (i.memory.kind == isa::MemoryKind::None || k.memory.kind == isa::MemoryKind::None) return false;
-    if (program::may_clash(program::traffic_of(i), program::traffic_of(k))) return true;
-    return !a.complete && !b.complete && program::flight_class(i) == program::flight_class(k);
+    return program::may_clash(program::traffic_of(i), program::traffic_of(k));
   }
 
   std::optional<std::vector<Step>> ordered() const {

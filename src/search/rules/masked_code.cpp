@@ -44,11 +44,11 @@ class Nesting {
   /// False: it gives back what was not taken here, or is something else.
   bool advance(const Instruction& i) {
     switch (change_of(i)) {
-    case Change::None:
-      for (auto& m : saved_) // overwritten: nobody gives it back
-        if (m && i.writes(*m)) m.reset();
+    case Change::None: forget(i); return true;
+    case Change::Save:
+      forget(i);
+      saved_.emplace_back(i.operands[0].reg);
       return true;
-    case Change::Save: saved_.emplace_back(i.operands[0].reg); return true;
     case Change::Narrow: saved_.emplace_back(std::nullopt); return true;
     case Change::Restore: {
       const auto at = std::find(saved_.rbegin(), saved_.rend(), std::optional(other_operand(i).reg));
@@ -60,9 +60,13 @@ class Nesting {
     }
     return false;
   }
-  size_t depth() const { return saved_.size(); }
 
  private:
+  // What is overwritten nobody gives back.
+  void forget(const Instruction& i) {
+    for (auto& m : saved_)
+      if (m && i.writes(*m)) m.reset();
+  }
   std::vector<std::optional<RegRange>> saved_;
 };
 
@@ -115,28 +119,35 @@ class Finder {
   // Stretches between what cannot be in one.
   void cut(Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
+      while (i < end && context_.code.liveness().before(i).overlaps(scc))
+        ++i; // SCC from before is left outside
       const Index first = i;
       Nesting nesting;
       for (; i < end && i - first < most_entries; ++i) {
-        if (i > first && is_come_to_from_outside(i, first, end)) break;
+        if (i > first && is_come_to_from_outside(i, first)) break;
         const bool can_go = is_execz(at(i)) && needs_no_branch(i, end);
-        if ((code_.is_border(i) && !can_go) || !nesting.advance(at(i))) break;
+        if ((code_.is_border(i) && !can_go) || !nesting.advance(at(i)) || gives_scc(i)) break;
       }
       add(first, i);
       if (i > first && i < end && !code_.is_border(i) && !at(i).writes(exec)) --i; // a stretch begins there
     }
   }
 
+  // s_or_b64, which goes, leaves in SCC whether there are lanes, and somebody wants to know.
+  bool gives_scc(Index i) const {
+    return change_of(at(i)) == Change::Restore && context_.code.liveness().after(i).overlaps(scc);
+  }
+
   // By a branch that stays, or is not in the stretch that begins at `first`: the stretch must end here, since
   // a label in its middle would be lost.
-  bool is_come_to_from_outside(Index i, Index first, Index end) const {
+  bool is_come_to_from_outside(Index i, Index first) const {
     const auto& blocks = context_.code.cfg().blocks();
     const uint32_t b = context_.code.cfg().block_of(i);
     if (blocks[b].begin != i) return false;
     return std::ranges::any_of(blocks[b].predecessors, [&](uint32_t p) {
       const Index last = blocks[p].end - 1;
       const bool branches = at(last).branch && context_.code.program().branch_target(last) == i;
-      return branches && (last < first || !needs_no_branch(last, end));
+      return branches && last < first; // from `first` on, one that stays has ended the stretch
     });
   }
 
@@ -166,9 +177,7 @@ class Finder {
     return false;
   }
 
-  // What reads SCC from before is left outside.
   void add(Index begin, Index end) {
-    while (begin < end && context_.code.liveness().before(begin).overlaps(scc)) ++begin;
     if (end - begin < least_entries) return;
     for (Index i = begin; i < end; ++i)
       if (at(i).writes(exec)) return places_.push_back({begin, end});
@@ -245,7 +254,8 @@ class Maker {
   bool narrow(size_t n, bool saves) {
     const Instruction& i = *old_.steps[n].instruction;
     const isa::Operand& condition = other_operand(i);
-    if (condition.kind != isa::Operand::Kind::Register || !add_set(now_)) return false;
+    if (condition.kind != isa::Operand::Kind::Register || condition.reg.overlaps(exec) || !add_set(now_))
+      return false;
     const auto set = static_cast<uint32_t>(m_.sets.size() - 1);
     const std::string outer = mask(now_);
     if (!put(fmt::format("s_and_b64 {}, {}, {}", mask(set), outer, isa::name(condition.reg)),
@@ -270,12 +280,16 @@ class Maker {
   // Of the mask that step n saves: by others than who gives it back.
   bool is_read(size_t n) const {
     const RegRange saved = old_.steps[n].instruction->operands[0].reg;
-    for (size_t k = n + 1; k < old_.steps.size(); ++k) {
+    isa::RegSet left;
+    left.insert(saved);
+    for (size_t k = n + 1; k < old_.steps.size() && !left.empty(); ++k) {
       const Instruction& i = *old_.steps[k].instruction;
-      if (change_of(i) != Change::Restore && i.reads(saved)) return true;
-      if (i.writes(saved)) return false;
+      if (change_of(i) != Change::Restore)
+        for (const RegRange& u : i.uses)
+          if (left.overlaps(u)) return true;
+      for (const RegRange& d : i.defs) left.erase(d);
     }
-    return m_.live_any.overlaps(saved);
+    return !(left & m_.live_any).empty();
   }
 
   const RuleContext& context_;

@@ -142,7 +142,8 @@ std::optional<std::vector<size_t>> Renaming::uses_of(const std::vector<Step>& st
 
 bool Renaming::rename(std::vector<Step>& steps, size_t n, std::optional<RegRange> to) {
   const std::optional<RegRange> value = vector_result(*steps[n].instruction);
-  if (!value) return false;
+  if (!value || (steps[n].instruction->memory.returns && !steps[n].complete))
+    return false; // in flight behind it
   const auto uses = uses_of(steps, n, *value);
   if (!uses) return false;
   if (!to) to = free(*value);

@@ -172,6 +172,9 @@ void ValueWebs::pin_unnamed(size_t n) {
       return is_register(o) && o.reg.contains(u) && (def ? o.is_def : o.is_use);
     });
   };
+  // What is still in flight at the end comes some time behind it.
+  if (i.memory.returns && !steps_[n].complete)
+    for (const auto& [u, web] : makes_[n]) webs_[root(web)].pinned = true;
   for (const auto& [named, def] : {std::pair{&reads_[n], false}, {&makes_[n], true}})
     for (const auto& [u, web] : *named)
       if (!is_named(u, def) || (isa::is_vector(u) && all_lanes)) webs_[root(web)].pinned = true;
