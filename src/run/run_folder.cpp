@@ -10,7 +10,7 @@ namespace asmevo::run {
 namespace {
 
 constexpr int64_t version = 1;
-constexpr std::string_view lock_name = "lock";
+constexpr std::string_view lock_name = "lock", unfinished_name = "run.sqlite.new";
 
 constexpr const char* tables[] = {
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -76,7 +76,7 @@ void remove_halves(const std::filesystem::path& folder) {
 // The database while it is being made: it gets its name when its tables and settings are in it, so that who
 // looks at a run finds a whole one or none.
 std::filesystem::path unfinished_database_in(const std::filesystem::path& folder) {
-  return folder / "run.sqlite.new";
+  return folder / unfinished_name;
 }
 
 void remove_unfinished_database(const std::filesystem::path& folder) {
@@ -93,8 +93,7 @@ bool never_began(const std::filesystem::path& folder) {
   if (!std::filesystem::is_regular_file(folder / lock_name, error)) return false;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (std::ranges::find(first, name) == first.end() && !is_half(name) &&
-        !name.starts_with("run.sqlite.new"))
+    if (std::ranges::find(first, name) == first.end() && !is_half(name) && !name.starts_with(unfinished_name))
       return false;
   }
   const std::filesystem::path file = database_in(folder);

@@ -193,19 +193,13 @@ class Finder {
 class Maker {
  public:
   Maker(const RuleContext& context, StraightCode& code, const Place& p)
-      : context_(context), code_(code), old_(code.stretch(p.begin, p.end)) {
+      : code_(code), old_(code.stretch(p.begin, p.end)) {
     const program::Liveness& liveness = context.code.liveness();
     m_.stretch.begin = p.begin, m_.stretch.end = p.end;
     m_.live_before = liveness.lanes_before(p.begin).on;
     const program::LiveSets behind = liveness.lanes_after(p.end - 1);
     m_.live_on = behind.on, m_.live_any = behind.any();
-    taken_ = liveness.before(p.begin) | m_.live_any;
-    for (const Step& s : old_.steps)
-      for (const auto* ranges : {&s.instruction->defs, &s.instruction->uses})
-        for (const RegRange& r : *ranges) taken_.insert(r);
-    const program::FlightState& flight = code.flight_at(old_);
-    for (RegUnit u = isa::unit::scalar0; u < isa::unit::scalar0 + sgprs_for_free; ++u)
-      if (flight.in_flight(program::FlightClass::Scalar, u)) taken_.insert(u);
+    taken_ = liveness.before(p.begin) | m_.live_any | code.in_use(old_, old_.steps);
   }
 
   std::optional<MaskedStretch> run() {
@@ -292,7 +286,6 @@ class Maker {
     return !(left & m_.live_any).empty();
   }
 
-  const RuleContext& context_;
   StraightCode& code_;
   Stretch old_;
   MaskedStretch m_;

@@ -12,7 +12,6 @@ using isa::Instruction;
 using isa::Operand;
 using isa::RegRange;
 using isa::RegUnit;
-using program::FlightClass;
 
 constexpr RegRange exec{isa::unit::exec, 2};
 
@@ -91,15 +90,7 @@ std::optional<RegRange> vector_result(const Instruction& i) {
 Renaming::Renaming(const RuleContext& context, StraightCode& code, const Stretch& s)
     : code_(&code), live_after_(context.code.liveness().after(s.end - 1)),
       limit_(registers_for_free(context.code.resources())), all_lanes_(exec_is_as_launched(context.code, s)) {
-  taken_ = context.code.liveness().before(s.begin) | live_after_;
-  for (const Step& step : s.steps) {
-    for (const RegRange& r : step.instruction->defs) taken_.insert(r);
-    for (const RegRange& r : step.instruction->uses) taken_.insert(r);
-  }
-  const program::FlightState& flight = code.flight_at(s);
-  for (const FlightClass c : program::flight_classes)
-    for (RegUnit u = isa::unit::vgpr0; u < isa::unit::agpr0; ++u)
-      if (flight.in_flight(c, u)) taken_.insert(u);
+  taken_ = context.code.liveness().before(s.begin) | live_after_ | code.in_use(s, s.steps);
 }
 
 std::optional<RegRange> Renaming::free(const RegRange& like) const {

@@ -232,6 +232,18 @@ std::vector<program::Dependence> StraightCode::dependences(const Stretch& s,
   return list;
 }
 
+isa::RegSet StraightCode::in_use(const Stretch& s, const std::vector<Step>& steps) const {
+  isa::RegSet set;
+  for (const Step& step : steps)
+    for (const auto* ranges : {&step.instruction->defs, &step.instruction->uses})
+      for (const isa::RegRange& r : *ranges) set.insert(r);
+  const program::FlightState& flight = flight_at(s);
+  for (const FlightClass c : program::flight_classes)
+    for (isa::RegUnit u = 0; u < isa::unit::count; ++u)
+      if (flight.in_flight(c, u)) set.insert(u);
+  return set;
+}
+
 double cycles_alone(const RuleContext& context, const std::vector<const Instruction*>& code,
                     double memory_latency) {
   timing::Scoreboard board(context.code.program().target, context.machine);

@@ -57,6 +57,8 @@ class StraightCode {
   const isa::Instruction* instruction(const std::string& text);
   /// Registers that are in flight when control comes to the stretch, by the class that brings them.
   const program::FlightState& flight_at(const Stretch& s) const { return wave_at(s.begin).state(); }
+  /// Registers that the steps read or write, or that are in flight when control comes to the stretch.
+  isa::RegSet in_use(const Stretch&, const std::vector<Step>& steps) const;
 
  private:
   StraightCode(const RuleContext& context, const program::WaitFacts& facts);

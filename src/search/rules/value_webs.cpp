@@ -3,7 +3,6 @@
 #include "search/rules/renaming.h"
 
 #include <algorithm>
-#include <numeric>
 #include <ranges>
 
 namespace asmevo::search {
@@ -14,7 +13,6 @@ using isa::Instruction;
 using isa::Operand;
 using isa::RegRange;
 using isa::RegUnit;
-using program::FlightClass;
 
 // VCC is one of them: where it is named as an operand, any pair will do.
 bool may_move(RegUnit u) {
@@ -30,14 +28,6 @@ bool is_register(const Operand& o) {
   return o.kind == Operand::Kind::Register;
 }
 
-// Also where the old value is the part that stays.
-bool keeps_some(const Instruction& i, const RegRange& r) {
-  if (i.partial_def) return true;
-  return std::ranges::any_of(i.operands, [&](const Operand& o) {
-    return is_register(o) && o.is_def && o.is_use && o.reg.overlaps(r);
-  });
-}
-
 } // namespace
 
 ValueWebs::ValueWebs(const RuleContext& context, StraightCode& code, const MaskedStretch& m,
@@ -45,17 +35,8 @@ ValueWebs::ValueWebs(const RuleContext& context, StraightCode& code, const Maske
     : code_(code), stretch_(m), steps_(steps), lanes_(lanes),
       vgprs_(registers_for_free(context.code.resources())), begins_(steps.size()), reads_(steps.size()),
       makes_(steps.size()) {
-  taken_ = m.live_before | m.live_any;
-  for (const Step& s : steps) {
-    for (const RegRange& r : s.instruction->defs) taken_.insert(r);
-    for (const RegRange& r : s.instruction->uses) taken_.insert(r);
-  }
   for (const LaneSet& s : m.sets) masks_.insert(s.mask);
-  taken_ |= masks_;
-  const program::FlightState& flight = code.flight_at(m.stretch);
-  for (const FlightClass c : program::flight_classes)
-    for (RegUnit u = 0; u < isa::unit::count; ++u)
-      if (flight.in_flight(c, u)) taken_.insert(u);
+  taken_ = m.live_before | m.live_any | masks_ | code.in_use(m.stretch, steps);
   find_beginnings();
   find_webs();
 }
@@ -101,7 +82,7 @@ void ValueWebs::find_beginnings() {
     const uint32_t set = lanes_[n] == MaskedStretch::any ? 0 : lanes_[n];
     for (const RegRange& d : i.defs)
       each_unit(d, [&](RegUnit u) {
-        if (keeps_some(i, {u, 1})) return;
+        if (i.partial_def) return;
         if (!isa::is_vector(u)) return begins_[n].insert(u);
         wanted[u] &= ~within[set];
         if (wanted[u] == 0) begins_[n].insert(u);
@@ -144,7 +125,6 @@ void ValueWebs::join_operands(size_t n) {
       if (o.reg.count > 1)
         group.align = std::max(group.align, isa::is_vector(o.reg.first) || o.reg.count < 4 ? 2U : 4U);
     }
-    if (o.is_def && o.is_use) each_unit(o.reg, [&](RegUnit u) { join(makes_[n][u], reads_[n][u]); });
   }
 }
 
@@ -259,7 +239,8 @@ size_t behind_operand(std::string_view text, size_t n) {
   return std::min(at, text.size());
 }
 
-// Whether it is the same instruction with registers as they are asked for.
+// Whether it is the same instruction with registers as they are asked for. One that adds to its result
+// (v_fmac_f32) is not: it reads the register that it is named to write.
 bool same_but_for_names(const Instruction& is, const Instruction& was,
                         const std::function<RegUnit(RegUnit, bool)>& now) {
   const auto units = [](const auto& ranges, const auto& f) {

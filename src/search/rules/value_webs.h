@@ -2,9 +2,8 @@
 //
 // A web is a register from where something is put into it to the last use of that, over all instructions that
 // add to it: a load for some lanes only, where the others' old value is still wanted, belongs to the web of
-// that. Webs
-// that one operand names together (v[4:7]) move together, and make a group. A group can move where all of it
-// begins and ends within the stretch, and every instruction that knows of it names it:
+// that. Webs that one operand names together (v[4:7]) move together, and make a group. A group can move where
+// all of it begins and ends within the stretch, and every instruction that knows of it names it:
 //
 //     v_mov_b32 v1, 0                               v_mov_b32 v1, 0
 //     global_load_dword v1, ... (some lanes)        global_load_dword v1, ... (some lanes)
@@ -70,8 +69,7 @@ class ValueWebs {
   Named now_;                        // while they are being found
 };
 
-/// A step with other registers in its operands; nothing where the assembler does not take them. Operands that
-/// are read and written are asked for once, as results.
+/// A step with other registers in its operands; nothing where the assembler does not take them.
 std::optional<Step> with_registers(StraightCode&, const Step&,
                                    const std::function<isa::RegRange(const isa::Operand&)>& now);
 
