@@ -35,7 +35,7 @@ FileLock::~FileLock() {
 }
 
 bool is_locked(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return false;
   const bool free = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0;
   ::close(descriptor);

@@ -93,8 +93,11 @@ mode_t mode_of_new_files() {
 
 // Devices and pipes (/dev/stdout) cannot be replaced by a file; they get the bytes as they come.
 Status write_through(const fs::path& path, const fs::path& target, ByteSpan bytes) {
-  FileDescriptor fd(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
-  if (fd.get() < 0 || !write_all(fd.get(), bytes) || !fd.close()) return cannot_write(path, errno);
+  // A FIFO that nobody reads is refused, not waited for.
+  FileDescriptor fd(::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0) return cannot_write(path, errno);
+  if (::fcntl(fd.get(), F_SETFL, 0) != 0 || !write_all(fd.get(), bytes) || !fd.close())
+    return cannot_write(path, errno);
   return {};
 }
 

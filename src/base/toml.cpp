@@ -26,11 +26,42 @@ Result<std::string> only_ascii(std::string_view text, const std::string& file) {
   return ascii;
 }
 
+// toml++ limits how deep values are nested, not keys: each part of a.b.c... is a table within another, which
+// functions that call themselves build and take down again.
+Status check_keys(std::string_view text, const std::string& file) {
+  constexpr unsigned most_parts = 100;
+  unsigned line = 1, dots = 0;
+  char quote = 0;
+  bool comment = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') {
+      ++line;
+      dots = 0, comment = false;
+    } else if (comment) {
+      continue;
+    } else if (quote != 0) {
+      if (c == '\\' && quote == '"') ++i;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      comment = true;
+    } else if (c == '.') {
+      if (++dots > most_parts) return bad_input("{}:{}: a key of more than {} parts", file, line, most_parts);
+    } else if (std::string_view(",=[]{}").contains(c)) {
+      dots = 0;
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 Result<toml::table> parse_toml(std::string_view text, const std::string& file) {
   if (text.size() > most_toml_bytes) return bad_input("{}: more than {} bytes", file, most_toml_bytes);
   ASMEVO_TRY(const std::string ascii, only_ascii(text, file));
+  ASMEVO_CHECK(check_keys(ascii, file));
   toml::parse_result parsed = toml::parse(ascii);
   if (!parsed)
     return bad_input("{}:{}: {}", file, parsed.error().source().begin.line,

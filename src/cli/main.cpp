@@ -7,6 +7,8 @@
 
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
+#include <filesystem>
 #include <new>
 #include <system_error>
 
@@ -28,7 +30,8 @@ namespace {
 
 // One line on stderr. Where that cannot be written there is nobody to tell, and the exit code says it.
 void complain(std::string_view text) {
-  const std::string line = fmt::format("asmevo: {}\n", text);
+  constexpr size_t longest = 1000;
+  const std::string line = fmt::format("asmevo: {}\n", printable(text, longest));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
@@ -37,6 +40,13 @@ int finish(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   complain("cannot write the result to standard output");
   return 3;
+}
+
+// Where one of them is closed, the next file that is opened would take its place, and be written to. What
+// takes it here can be used the wrong way round only, so that output that goes nowhere is still an error.
+void open_standard_files() {
+  for (int fd = 0; fd < 3; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0) std::_Exit(3);
 }
 
 int run(int argc, char** argv) {
@@ -77,10 +87,13 @@ int run(int argc, char** argv) {
 } // namespace asmevo::cli
 
 int main(int argc, char** argv) {
+  asmevo::cli::open_standard_files();
   try {
     return asmevo::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
     asmevo::cli::complain("out of memory");
+  } catch (const std::filesystem::filesystem_error& error) {
+    asmevo::cli::complain(error.what());
   } catch (const std::system_error&) { // fmt::print's, for a full disk
     asmevo::cli::complain("cannot write the result to standard output");
   } catch (const std::exception& error) {

@@ -4,6 +4,8 @@
 #include "cli/optimize_progress.h"
 #include "report/batch_summary.h"
 
+#include <chrono>
+
 namespace asmevo::cli {
 
 namespace {
@@ -46,8 +48,14 @@ class BatchWatch {
     std::error_code error;
     if (std::filesystem::exists(runs_ / k.name / "run.sqlite", error))
       write_report((runs_ / k.name).string());
+    // It reads all runs again, and is written once more in the end.
+    using Clock = std::chrono::steady_clock;
+    if (Clock::now() < next_summary_) return;
+    const auto before = Clock::now();
     if (const auto written = report::write_summary(runs_); !written)
       spdlog::warn("no summary was written: {}", one_line(written.error()).message);
+    next_summary_ = Clock::now() +
+                    std::max<Clock::duration>(std::chrono::milliseconds(500), 20 * (Clock::now() - before));
   }
 
   std::filesystem::path runs_;
@@ -55,6 +63,7 @@ class BatchWatch {
   unsigned workers_;
   std::string name_;
   std::optional<OptimizeProgress> progress_;
+  std::chrono::steady_clock::time_point next_summary_;
 };
 
 void print(const report::BatchSummary& summary, bool json) {

@@ -81,7 +81,9 @@ void OptimizeProgress::standing(const search::Standing& s) {
   const double rate = s.seconds > 0 ? static_cast<double>(s.attempts) / s.seconds : 0;
   const bool committed = s.nodes > nodes_;
   nodes_ = s.nodes;
-  if (committed && !s.last.empty() && !terminal_) show("committed " + s.last, true);
+  constexpr size_t longest_reason = 300;
+  if (committed && !s.last.empty() && !terminal_)
+    show("committed " + printable(s.last, longest_reason), true);
   show(fmt::format("best {:.3f}x, {}; {:.1f}/s{}", s.best, report::outcomes_text(s.attempts, s.outcomes),
                    rate, left(budget_, s)),
        committed);

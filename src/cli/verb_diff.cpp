@@ -31,7 +31,8 @@ struct Side {
 void print_lines(const Side& side, Index begin, Index end, char sign, isa::Codec& codec) {
   for (Index i = begin; i < end; ++i) {
     if (const auto at = side.labels.find(i); at != side.labels.end())
-      for (const uint32_t l : at->second) fmt::print("{}         {}:\n", sign, side.program.labels[l].name);
+      for (const uint32_t l : at->second)
+        fmt::print("{}         {}:\n", sign, printable(side.program.labels[l].name, whole_text));
     fmt::print("{}{:8x}   {}\n", sign, side.offsets[i], program::print(side.program, i, codec));
   }
 }
@@ -98,7 +99,9 @@ Result<Answer> run(const Options& options, bool json) {
   auto functions = nlohmann::ordered_json::array();
   const auto whole = [&](const Side& side, const program::Function& f, char sign) {
     (sign == '-' ? removed : added) += f.end - f.begin;
-    if (!json) fmt::print("{}: only in {}\n", f.name, sign == '-' ? options.k0 : options.candidate);
+    if (!json)
+      fmt::print("{}: only in {}\n", printable(f.name, whole_text),
+                 printable(sign == '-' ? options.k0 : options.candidate, whole_text));
     if (!json) print_lines(side, f.begin, f.end, sign, *k0.codec);
     auto lines = lines_json(side, f.begin, f.end, *k0.codec);
     const char *has = sign == '-' ? "removed" : "added", *lacks = sign == '-' ? "added" : "removed";
@@ -115,7 +118,7 @@ Result<Answer> run(const Options& options, bool json) {
     }
     const auto hunks = program::diff(a.program, f, b.program, *g);
     if (hunks.empty()) continue;
-    if (!json) fmt::print("{}:\n", f.name);
+    if (!json) fmt::print("{}:\n", printable(f.name, whole_text));
     auto list = nlohmann::ordered_json::array();
     for (const program::Hunk& h : hunks) {
       removed += h.k0_end - h.k0_begin;

@@ -44,6 +44,14 @@ class Optimize {
     return is_batch() ? run_batch(std::move(settings)) : run_one(std::move(settings));
   }
 
+  // The run may be gone on with from elsewhere.
+  static void make_absolute(search::OptimizationSettings& settings) {
+    if (!settings.proposals.empty()) settings.proposals = absolute(settings.proposals);
+    std::error_code error;
+    if (std::filesystem::is_regular_file(settings.setup.model, error))
+      settings.setup.model = absolute(settings.setup.model);
+  }
+
  private:
   // With a launch, a folder is the entry of one kernel in Triton's cache.
   bool is_batch() const {
@@ -73,6 +81,7 @@ class Optimize {
         settings,
         {.file = options_.file, .launch = "", .capture = "", .target = options_.target, .more = more},
         options_.output);
+    make_absolute(settings);
     batch.settings = std::move(settings);
     return optimize_batch(options_.output, std::move(batch), options_.workers, json_);
   }
@@ -82,6 +91,7 @@ class Optimize {
                                                        .launch = options_.launch,
                                                        .capture = options_.capture,
                                                        .target = options_.target});
+    make_absolute(settings);
     settings.object = std::filesystem::path(options_.file).filename().string();
     ASMEVO_TRY(const Bytes k0, load_object(options_.file, options_.target));
     if (!options_.capture.empty()) settings.setup.capture = absolute(options_.capture);

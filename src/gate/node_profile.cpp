@@ -48,11 +48,13 @@ Result<KernelTimes> times_of(const Modelled& m, const std::string& kernel,
 
 } // namespace
 
-Result<NodeProfile> profile_node(const Setup& setup, const Bytes& object,
-                                 std::span<const Proposed::Step> chain) {
+Result<NodeProfile> profile_node(const Setup& setup, const Bytes& object, const Chain& chain) {
   Modelled m;
   ASMEVO_TRY(m.subject, oracle::Subject::open(object));
-  ASMEVO_TRY(m.named, program_after(*setup.k0(), chain));
+  m.named = m.subject->program();
+  if (chain) {
+    ASMEVO_TRY(m.named, program_after(*setup.k0(), *chain));
+  }
   const timing::Machine machine = setup.model().nominal();
   ASMEVO_TRY(m.traces, setup.trace(m.subject, machine, 0));
   m.time = oracle::launch_time(m.traces, machine);

@@ -23,7 +23,11 @@ struct NodeProfile {
   static NodeProfile from_json(const Json&);
 };
 
-/// On the nominal machine. `chain`: the edits that made `object`, by whose ids the report names instructions.
-Result<NodeProfile> profile_node(const Setup&, const Bytes& object, std::span<const Proposed::Step> chain);
+/// The edits that made an object out of K0, by whose ids its instructions are named; none of an object that
+/// was given whole, whose own they are.
+using Chain = std::optional<std::vector<Proposed::Step>>;
+
+/// On the nominal machine.
+Result<NodeProfile> profile_node(const Setup&, const Bytes& object, const Chain& chain);
 
 } // namespace asmevo::gate

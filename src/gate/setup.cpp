@@ -58,6 +58,20 @@ SetupRequest SetupRequest::from_json(const Json& j) {
   return r;
 }
 
+Status check_request(const SetupRequest& r, const oracle::Subject& k0) {
+  const isa::Target& target = k0.object().target();
+  ASMEVO_CHECK(oracle::rule_named(r.rule));
+  ASMEVO_CHECK(timing::MachineModel::for_target(r.model, target));
+  if (!r.kernel.empty() && k0.object().find_kernel(r.kernel) == nullptr)
+    return bad_input("K0 has no kernel '{}'", printable(r.kernel));
+  if (!r.capture.empty()) return {};
+  ASMEVO_TRY(LaunchSpec spec, LaunchSpec::read(r.launch));
+  ASMEVO_CHECK(spec.check_target(target, "K0"));
+  const std::string shape = timed_shape(spec, r.shape);
+  ASMEVO_CHECK(LaunchPlan::make(std::move(spec), shape, r.seed));
+  return {};
+}
+
 Result<std::unique_ptr<const Setup>>
 Setup::make(SetupRequest request, const std::function<void(std::string_view, size_t, size_t)>& progress) {
   std::unique_ptr<Setup> setup(new Setup);

@@ -29,6 +29,9 @@ struct SetupRequest {
   static SetupRequest from_json(const Json&);
 };
 
+/// What can be said of a request without running anything: so that a mistake leaves nothing behind.
+Status check_request(const SetupRequest&, const oracle::Subject& k0);
+
 class Setup {
  public:
   /// BadInput where K0 does not come back byte for byte, or cannot run its launch. `progress` is called now

@@ -175,10 +175,9 @@ Result<std::vector<double>> WorkerPool::structural(unsigned worker, const Bytes&
   return reply->at("seconds").get<std::vector<double>>();
 }
 
-Result<NodeProfile> WorkerPool::profile(unsigned worker, const Bytes& object,
-                                        std::span<const Proposed::Step> chain) {
-  const auto reply =
-      ask(worker, {{"do", "profile"}, {"bytes", Json::binary(object)}, {"chain", message_of(chain)}});
+Result<NodeProfile> WorkerPool::profile(unsigned worker, const Bytes& object, const Chain& chain) {
+  const Json steps = chain ? message_of(*chain) : Json(nullptr);
+  const auto reply = ask(worker, {{"do", "profile"}, {"bytes", Json::binary(object)}, {"chain", steps}});
   if (!reply) return environment_error("profile: {}", reply.error().text);
   return NodeProfile::from_json(*reply);
 }

@@ -41,7 +41,7 @@ class WorkerPool {
   void hold_against(unsigned worker, Evaluation&);
   /// structural_seconds().
   Result<std::vector<double>> structural(unsigned worker, const Bytes& object);
-  Result<NodeProfile> profile(unsigned worker, const Bytes& object, std::span<const Proposed::Step> chain);
+  Result<NodeProfile> profile(unsigned worker, const Bytes& object, const Chain& chain);
 
   /// For tests: of a worker that has been asked something; 0: none.
   pid_t process(unsigned worker) const { return workers_[worker].pid; }

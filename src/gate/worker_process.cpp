@@ -29,7 +29,9 @@ Json build_edit(const Setup& setup, const Json& request) {
 }
 
 Json profile_object(const Setup& setup, const Json& request) {
-  const auto node = profile_node(setup, request.at("bytes").get_binary(), chain_in(request.at("chain")));
+  const Json& steps = request.at("chain");
+  const Chain chain = steps.is_null() ? Chain() : chain_in(steps);
+  const auto node = profile_node(setup, request.at("bytes").get_binary(), chain);
   if (!node) return {{"error", node.error().message}};
   return node->json();
 }

@@ -33,8 +33,9 @@ std::string percent(double share) {
 
 void time_lines(std::string& text, const KernelSummary& s) {
   constexpr double micro = 1e6;
-  text += fmt::format("{}: {:.2f} us in {:.0f} launches, {} of the plan's time, {}\n", s.kernel,
-                      s.seconds * micro, s.launches, percent(s.share_of_plan), s.source);
+  text += fmt::format("{}: {:.2f} us in {:.0f} launches, {} of the plan's time, {}\n",
+                      printable(s.kernel, whole_text), s.seconds * micro, s.launches,
+                      percent(s.share_of_plan), s.source);
   text += fmt::format("limiter: {}\n", limiter(s).sentence);
   for (const std::string& note : s.notes) text += fmt::format("note: {}\n", note);
   text +=
@@ -108,7 +109,7 @@ void roofline_lines(std::string& text, const KernelSummary& s) {
 
 // Of a profile that nothing else is known of.
 void profile_lines(std::string& text, const KernelProfile& p) {
-  text += fmt::format("{}: {}, ", p.kernel, p.source);
+  text += fmt::format("{}: {}, ", printable(p.kernel, whole_text), p.source);
   text += p.origin == Origin::Counters ? "of whole dispatches: there is nothing by instruction"
                                        : fmt::format("{} {}", scaled(p.total(), ""), unit_of(p.origin));
   if (p.unplaced > 0) text += fmt::format(", {} more at no instruction of it", scaled(p.unplaced, ""));

@@ -43,15 +43,22 @@ std::vector<Finding> check(const Program& program, const Function& function, con
 
 namespace {
 
-// What a finding is apart from where it stands.
-using Likeness = std::tuple<FindingKind, std::string, std::string, std::string_view, std::string_view>;
+// What a finding is apart from where it stands. Where it is certain the registers belong to it: a missing
+// wait for another one is another mistake.
+using Likeness =
+    std::tuple<FindingKind, std::string, std::string, std::string, std::string_view, std::string_view>;
 
 std::string_view mnemonic(const Program& program, Index i) {
   return i == no_index ? std::string_view() : program.instruction(i).base_mnemonic;
 }
 
 Likeness likeness(const Program& program, const Finding& f) {
-  return {f.kind, f.rule, f.register_class, mnemonic(program, f.producer), mnemonic(program, f.consumer)};
+  return {f.kind,
+          f.rule,
+          f.register_class,
+          f.possible ? "" : f.object,
+          mnemonic(program, f.producer),
+          mnemonic(program, f.consumer)};
 }
 
 using Place = std::pair<InstrId, InstrId>;

@@ -54,18 +54,6 @@ std::string why_nothing(const run::Tally& tally, const std::vector<run::Attempt>
   return text;
 }
 
-// What stands in best.json, for a best.co that is there.
-void read_best(const fs::path& run, BatchRow& row) {
-  std::error_code error;
-  const auto text = read_file(run / "best.json");
-  if (!text || !fs::exists(run / "best.co", error)) return;
-  const Json j = Json::parse(text->begin(), text->end(), nullptr, false);
-  if (!j.is_object() || !j.contains("speedup")) return;
-  row.verified = true;
-  row.speedup = j.at("speedup").get<double>();
-  if (j.contains("speedup_structural")) row.structural = j.at("speedup_structural").get<double>();
-}
-
 Status read_run(const fs::path& folder, BatchRow& row) {
   ASMEVO_TRY(const auto run, run::RunFolder::open(folder, false));
   ASMEVO_TRY(const RunStatus status, RunStatus::read(*run));
@@ -73,7 +61,8 @@ Status read_run(const fs::path& folder, BatchRow& row) {
   row.state = name(status.state);
   row.device = status.device, row.tally = status.tally, row.seconds = status.seconds;
   row.speedup = status.speedup;
-  read_best(folder, row);
+  row.verified = status.best_file.state == BestFile::Verified;
+  if (status.best_file.structural) row.structural = status.best_file.structural->first;
   for (const run::Node& n : nodes) {
     if (n.id == 0) row.k0_seconds = median_of(n.seconds);
     if (n.id == status.best) row.best_seconds = median_of(n.seconds);
@@ -84,7 +73,7 @@ Status read_run(const fs::path& folder, BatchRow& row) {
   } else if (status.state == RunState::Done) {
     ASMEVO_TRY(const std::vector<run::Attempt> attempts, run->attempts());
     row.why_not = status.best == 0 ? why_nothing(status.tally, attempts, status.end)
-                                   : "what was found did not pass the verification at the end";
+                                   : "what was found: " + std::string(text_of(status.best_file.state));
     row.speedup = 1, row.exit_code = 1;
   }
   return {};

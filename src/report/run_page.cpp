@@ -25,10 +25,10 @@ std::string claim(const RunReport& r) {
     std::string text =
         fmt::format("<p class=\"claim\"><strong>{:.3f}\u00d7</strong> <span>speedup over K0, {}</span></p>\n",
                     s.speedup, html_text(s.device));
-    if (r.structural)
+    if (s.best_file.structural)
       text += fmt::format("<p class=\"structural\"><b>{:.3f}\u00d7</b> ({:.3f} at least) on models of "
                           "another structure, which the search did not see</p>\n",
-                          r.structural->first, r.structural->second);
+                          s.best_file.structural->first, s.best_file.structural->second);
     return text;
   }
   const bool over = s.state == RunState::Done;
@@ -47,6 +47,14 @@ std::string time_bars(const RunReport& r) {
   return text + "</div>\n";
 }
 
+std::string about_the_file(BestFile state) {
+  if (state == BestFile::Verified)
+    return "The object was read back from the disk and verified once more before it became "
+           "<code>best.co</code>.";
+  return fmt::format("The object has passed all gates, but: <b>{}</b>.",
+                     html_text(text_of(state), short_text));
+}
+
 // What the figures above are, and are not.
 std::string caveat(const RunReport& r) {
   std::string text = "<p class=\"caveat\">";
@@ -58,12 +66,7 @@ std::string caveat(const RunReport& r) {
     if (r.status.best != 0)
       text += fmt::format(" Over the versions of the model the speedup is {:.3f} to {:.3f}.", r.low, r.high);
   }
-  if (r.status.best != 0)
-    text += r.confirmed ? " The object was read back from the disk and verified once more before it became "
-                          "<code>best.co</code>."
-                        : " The object has passed all gates, but was <b>not yet verified from the disk</b>, "
-                          "which a run does "
-                          "at its end.";
+  if (r.status.best != 0) text += " " + about_the_file(r.status.best_file.state);
   return text + "</p>\n";
 }
 

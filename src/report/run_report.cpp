@@ -151,12 +151,8 @@ class Reader {
     const std::filesystem::path candidate =
         run_.path() / "nodes" / std::to_string(r_.status.best) / "candidate.co";
     ASMEVO_TRY(const Bytes bytes, read_file(candidate));
-    const std::string hash = content_hash(bytes);
-    if (hash != node(r_.status.best)->object_hash)
+    if (content_hash(bytes) != node(r_.status.best)->object_hash)
       return bad_input("{}: not the object that was committed", candidate.string());
-    const auto written = read_file(run_.path() / "best.co");
-    r_.confirmed = written && content_hash(*written) == hash && r_.status.state != RunState::Searching;
-    if (r_.confirmed) read_structural(hash);
     auto object = codeobject::CodeObject::parse(bytes);
     if (!object) return failed(object.error(), candidate.string());
     const codeobject::AbiDiff diff = codeobject::abi_diff(code.k0().object(), *object);
@@ -171,14 +167,6 @@ class Reader {
     r_.abi = std::move(figures);
     resources(code.k0().object(), *object);
     return {};
-  }
-
-  void read_structural(const std::string& hash) {
-    const auto bytes = read_file(run_.path() / "best.json");
-    if (!bytes) return;
-    const Json j = Json::parse(bytes->begin(), bytes->end(), nullptr, false);
-    if (!j.is_object() || j.value("object_hash", "") != hash || !j.contains("speedup_structural")) return;
-    r_.structural.emplace(j.at("speedup_structural").get<double>(), j.value("speedup_structural_low", 0.0));
   }
 
   void resources(const codeobject::CodeObject& k0, const codeobject::CodeObject& best) {

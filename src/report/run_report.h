@@ -44,12 +44,8 @@ struct RunReport {
   std::string object, kernel, target; // K0's file and the kernel, for people
   std::string made_by, command, driver, rule, shape, launch, capture;
   uint64_t seed = 0, members = 0, effort = 0, width = 0;
-  std::string k0_hash, best_hash; // best_hash: of the object that the report is about; empty: K0
-  bool confirmed = false;         // best.co is that object, verified from the disk
-  double low = 1, high = 1;       // of the speedup, over the members
-  // The same on models of another structure, which no search sees: in the median, and the least. Only of what
-  // was verified at the end of a run.
-  std::optional<std::pair<double, double>> structural;
+  std::string k0_hash, best_hash;          // best_hash: of the object that the report is about; empty: K0
+  double low = 1, high = 1;                // of the speedup, over the members
   double k0_seconds = 0, best_seconds = 0; // medians over the members
 
   std::vector<run::Attempt> attempts;

@@ -19,7 +19,9 @@ std::string headline(const RunReport& r) {
                                                         : "nothing faster was found so far");
   return fmt::format("{}: {:.3f}x, {}: {} -> {}{}\n", what, r.status.speedup, printable(r.status.device),
                      time_text(r.k0_seconds), time_text(r.best_seconds),
-                     r.confirmed ? "" : ", not verified from disk yet");
+                     r.status.best_file.state == BestFile::Verified
+                         ? ""
+                         : fmt::format(", {}", text_of(r.status.best_file.state)));
 }
 
 std::string commit_lines(const RunReport& r) {
@@ -48,10 +50,10 @@ std::string text_of(const RunReport& r) {
   text += fmt::format("  {} in {}; {}{}\n", outcomes_text(r.status.tally.attempts, r.status.tally.outcomes),
                       duration_text(r.status.seconds), name(r.status.state),
                       r.status.end.empty() ? "" : ": " + printable(r.status.end, 300));
-  if (r.structural)
+  if (r.status.best_file.structural)
     text += fmt::format(
         "  {:.3f}x ({:.3f} at least) on models of another structure, which the search did not see\n",
-        r.structural->first, r.structural->second);
+        r.status.best_file.structural->first, r.status.best_file.structural->second);
   text += commit_lines(r);
   if (const std::string l = limiter_of(r.k0_profile); !l.empty())
     text += fmt::format("  K0: {}\n", printable(l, 300));

@@ -85,12 +85,15 @@ Result<RunStatus> RunStatus::read(const run::RunFolder& run) {
     if (setup) s.device = device_of(*setup);
     ASMEVO_TRY(s.tally, run.tally());
     ASMEVO_TRY(const std::vector<run::Node> nodes, run.nodes());
+    const run::Node* best = nullptr;
     for (const run::Node& n : nodes) {
       s.commits += n.id != 0 ? 1 : 0;
       if (n.id == 0 || n.speedup <= s.speedup) continue;
       s.best = n.id, s.speedup = n.speedup;
       s.reason = n.rationale;
+      best = &n;
     }
+    s.best_file = report::best_file(run, best, s.state == RunState::Done);
     ASMEVO_TRY(s.events, run.events());
     return {};
   };
@@ -122,6 +125,8 @@ Json json_of(const RunStatus& s) {
             {"end", s.end.empty() ? Json(nullptr) : Json(s.end)},
             {"speedup", s.speedup},
             {"best_node", s.best},
+            {"verified_from_disk", s.best_file.state == BestFile::Verified},
+            {"best_file", s.best == 0 ? Json(nullptr) : Json(text_of(s.best_file.state))},
             {"reason", s.reason},
             {"commits", s.commits},
             {"attempts", s.tally.attempts},
@@ -144,8 +149,8 @@ std::string text_of(const RunStatus& s) {
   if (!s.end.empty() && s.state != RunState::Interrupted) text += ": " + printable(s.end, 300);
   text += "\n";
   if (s.best != 0)
-    text += fmt::format("  best      {:.3f}x, {}, node {}: {}\n", s.speedup, printable(s.device), s.best,
-                        printable(s.reason, 200));
+    text += fmt::format("  best      {:.3f}x, {}, {}, node {}: {}\n", s.speedup, printable(s.device),
+                        text_of(s.best_file.state), s.best, printable(s.reason, 200));
   else
     text += fmt::format("  best      nothing beats K0 yet{}\n",
                         s.device.empty() ? "" : ", " + printable(s.device));

@@ -2,6 +2,7 @@
 // its process does is held up.
 #pragma once
 
+#include "report/best_file.h"
 #include "search/optimization.h"
 
 namespace asmevo::report {
@@ -26,9 +27,10 @@ struct RunStatus {
   search::Budget budget;
   run::Tally tally;
   uint32_t commits = 0;
-  uint32_t best = 0;              // node; 0: K0
-  double speedup = 1;             // of it, over K0
-  std::string reason;             // for it
+  uint32_t best = 0;  // node; 0: K0
+  double speedup = 1; // of it, over K0
+  std::string reason; // for it
+  BestFileState best_file;
   std::vector<run::Event> events; // the last ones
 
   /// Attempts a second; 0 where there are none yet.

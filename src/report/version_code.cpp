@@ -1,6 +1,7 @@
 #include "report/version_code.h"
 
 #include "base/files.h"
+#include "base/hash.h"
 
 #include <algorithm>
 #include <set>
@@ -22,6 +23,9 @@ Result<VersionCode> VersionCode::open(const run::RunFolder& run, std::vector<run
   code.folder_ = run.path();
   code.nodes_ = std::move(nodes);
   ASMEVO_TRY(Bytes k0, read_file(run.path() / "k0.co"));
+  const run::Node* const root = code.node(0);
+  if (root != nullptr && content_hash(k0) != root->object_hash)
+    return bad_input("{}: not the K0 of this run", (run.path() / "k0.co").string());
   auto subject = oracle::Subject::open(std::move(k0));
   if (!subject) return failed(subject.error(), (run.path() / "k0.co").string());
   code.k0_ = *std::move(subject);

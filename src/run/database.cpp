@@ -85,7 +85,14 @@ Result<Database> Database::open_to_read(const std::filesystem::path& path) {
 
 // With what was written last, which stands in a file of its own until the database is closed.
 Result<Database> Database::open_copy(const std::filesystem::path& path) {
-  std::string folder = (std::filesystem::temp_directory_path() / "asmevo_run_XXXXXX").string();
+  std::error_code none;
+  const std::filesystem::path temporary = std::filesystem::temp_directory_path(none);
+  if (none)
+    return environment_error(
+        "{}: cannot be written to, and there is no folder for temporary files (TMPDIR) to "
+        "copy it to",
+        path.string());
+  std::string folder = (temporary / "asmevo_run_XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr)
     return environment_error("{}: cannot be made: {}", folder, std::strerror(errno));
   Database database(nullptr);

@@ -1,6 +1,7 @@
 #include "run/run_folder.h"
 
 #include "base/files.h"
+#include "base/json_text.h"
 
 #include <algorithm>
 #include <array>
@@ -39,9 +40,9 @@ std::string text_of(const Json& j) {
 }
 
 Result<Json> json_of(const Value& v) {
-  Json j = Json::parse(as_text(v), nullptr, false);
-  if (j.is_discarded()) return bad_input("run.sqlite: a value that is not JSON");
-  return j;
+  auto j = json_from<Json>(as_text(v));
+  if (!j) return bad_input("run.sqlite: a value that is not JSON");
+  return *std::move(j);
 }
 
 // What is in the database was written by this program, but files are copied, cut and edited.

@@ -3,10 +3,12 @@
 #include "base/file_lock.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "search/command_line.h"
 #include "search/inferred_launch.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace asmevo::search {
 
@@ -43,7 +45,10 @@ Json json_of(const BatchKernel& k) {
 
 BatchKernel kernel_from(const Json& j) {
   BatchKernel k;
-  k.name = j.at("name"), k.same_as = j.at("same_as"), k.finished = j.at("finished");
+  k.name = j.at("name");
+  if (k.name.empty() || k.name.starts_with('.') || k.name.contains('/')) // a folder beside others
+    throw std::runtime_error("a kernel's name is no name of a folder: " + printable(k.name));
+  k.same_as = j.at("same_as"), k.finished = j.at("finished");
   k.input.file = j.at("file"), k.input.target = j.at("target"), k.input.kernel = j.at("kernel");
   k.input.object_hash = j.at("object_hash");
   k.input.launch = j.at("launch"), k.input.launch_hash = j.at("launch_hash");
@@ -70,6 +75,8 @@ Json common(const Batch& b) {
 }
 
 class Work {
+  using Clock = std::chrono::steady_clock;
+
  public:
   Work(const fs::path& runs, Batch batch, const BatchHooks& hooks)
       : runs_(runs), batch_(std::move(batch)), hooks_(hooks) {}
@@ -80,7 +87,7 @@ class Work {
     ASMEVO_TRY(const FileLock lock, FileLock::take(lock_in(runs_), runs_.string(), "batch"));
     ASMEVO_CHECK(go_on_from_before());
     take_in(std::move(inputs));
-    ASMEVO_CHECK(batch_.write(runs_));
+    ASMEVO_CHECK(write());
     const auto own = static_cast<size_t>(
         std::ranges::count_if(batch_.kernels, [](const BatchKernel& k) { return k.same_as.empty(); }));
     size_t number = 0;
@@ -91,6 +98,7 @@ class Work {
       if (interrupted()) break;
       ASMEVO_CHECK(work_on(k, number, own));
     }
+    ASMEVO_CHECK(write());
     return std::move(batch_);
   }
 
@@ -194,9 +202,16 @@ class Work {
     } else if (!result && !interrupted()) {
       k.failure = BatchFailure{result.error().exit_code(), one_line(result.error()).message};
     }
-    ASMEVO_CHECK(batch_.write(runs_));
+    // Of thousands of files that are refused at once, not each: after a kill those of a second are refused
+    // anew.
+    if (k.finished || Clock::now() - written_ > std::chrono::seconds(1)) ASMEVO_CHECK(write());
     if (hooks_.end) hooks_.end(batch_, k);
     return {};
+  }
+
+  Status write() {
+    written_ = Clock::now();
+    return batch_.write(runs_);
   }
 
   Result<OptimizationResult> optimize_one(const BatchKernel& k, const OptimizationHooks& hooks) {
@@ -230,6 +245,7 @@ class Work {
   const fs::path runs_;
   Batch batch_;
   const BatchHooks& hooks_;
+  Clock::time_point written_; // batch.json
 };
 
 } // namespace
@@ -259,12 +275,13 @@ bool Batch::is_there(const fs::path& runs) {
 
 Result<Batch> Batch::read(const fs::path& runs) {
   ASMEVO_TRY(const Bytes text, read_file(file_in(runs)));
-  const Json j = Json::parse(text.begin(), text.end(), nullptr, false);
+  const std::string_view characters(reinterpret_cast<const char*>(text.data()), text.size());
+  const Json j = json_from<Json>(characters).value_or(Json());
   try {
     if (!j.is_object() || j.value("version", 0) != version)
       return bad_input("{}: no batch of this version of asmevo", file_in(runs).string());
     return from_json(j);
-  } catch (const nlohmann::json::exception& e) {
+  } catch (const std::exception& e) {
     return bad_input("{}: {}", file_in(runs).string(), e.what());
   }
 }

@@ -61,6 +61,20 @@ Result<End> Controller::run(std::shared_ptr<const oracle::Subject> k0,
   }
 }
 
+// What was found is compared with K0: all of it, and its times, must be what they were.
+Status Controller::check_same_k0(const oracle::Subject& k0, const run::Node& root) const {
+  const std::string folder = folder_.path().string();
+  if (content_hash(k0.object().bytes()) != root.object_hash)
+    return bad_input("{}: k0.co is not the K0 of this run", folder);
+  const auto times = [&](const char* key) { return pool_.report().at(key).get<std::vector<double>>(); };
+  if (times("k0_seconds") != root.seconds || times("k0_held_back_seconds") != root.held_back_seconds)
+    return bad_input(
+        "{}: K0 takes another time than when the run began: its launch, the machine model or asmevo "
+        "has changed; a new run is needed",
+        folder);
+  return {};
+}
+
 // What the run folder has of an earlier process, and node 0.
 Status Controller::start(std::shared_ptr<const oracle::Subject> k0) {
   ASMEVO_TRY(const std::vector<run::Attempt> attempts, folder_.attempts());
@@ -78,10 +92,11 @@ Status Controller::start(std::shared_ptr<const oracle::Subject> k0) {
   gate::NodeProfile profile;
   if (const auto found = recorded_nodes_.find(0); found != recorded_nodes_.end()) {
     root = found->second;
+    ASMEVO_CHECK(check_same_k0(*k0, root));
     profile = gate::NodeProfile::from_json(root.profile);
   } else {
     const Bytes bytes(k0->object().bytes().begin(), k0->object().bytes().end());
-    ASMEVO_TRY(profile, pool_.profile(0, bytes, {}));
+    ASMEVO_TRY(profile, pool_.profile(0, bytes, std::vector<gate::Proposed::Step>()));
     root.object_hash = content_hash(bytes);
     root.seconds = pool_.report().at("k0_seconds").get<std::vector<double>>();
     root.held_back_seconds = pool_.report().at("k0_held_back_seconds").get<std::vector<double>>();
@@ -113,7 +128,9 @@ Status Controller::begin_round(std::vector<Slot>& slots) {
             "{}: attempt {} of round {} is not the one that this program would make: the run is of "
             "another version, or its settings were changed",
             folder_.path().string(), slot.attempt.slot, round_);
+      const uint32_t base = slot.attempt.base;
       slot.attempt = found->second;
+      slot.attempt.base = base; // it is the edit's, whatever stands there
       slot.known = true;
     }
     slots.push_back(std::move(slot));
@@ -163,7 +180,13 @@ void Controller::evaluate(Slot& slot, unsigned worker) {
              found->second == 0 ? "the bytes of K0" : fmt::format("the bytes of attempt {}", found->second));
     return;
   }
-  pool_.judge(worker, e, lineage_->best().node.seconds);
+  // A worker that is lost may have been ended by somebody else; what ends workers itself does so again.
+  const Evaluation built = e;
+  for (unsigned tries = 0; tries < 2; ++tries) {
+    e = built;
+    pool_.judge(worker, e, lineage_->best().node.seconds);
+    if (e.outcome != gate::Outcome::InfrastructureError || was_interrupted(e)) return;
+  }
 }
 
 void Controller::count(const Slot& slot) {
@@ -269,8 +292,11 @@ Status Controller::commit(Slot& slot) {
     node.profile = found->second.profile;
     profile = gate::NodeProfile::from_json(node.profile);
   } else {
-    std::vector<gate::Proposed::Step> chain = proposed(slot.suggestion).chain;
-    if (!slot.suggestion.object) chain.push_back({slot.suggestion.edit, node.id});
+    gate::Chain chain;
+    if (!slot.suggestion.object) {
+      chain = proposed(slot.suggestion).chain;
+      chain->push_back({slot.suggestion.edit, node.id});
+    }
     auto made = pool_.profile(0, a.evaluation.object, chain);
     if (!made && pool_.interrupted()) return {};
     if (!made) return failed(made.error());

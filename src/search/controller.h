@@ -57,6 +57,7 @@ class Controller {
     bool known = false; // answered from the run folder
   };
   Status start(std::shared_ptr<const oracle::Subject> k0);
+  Status check_same_k0(const oracle::Subject& k0, const run::Node& root) const;
   Status begin_round(std::vector<Slot>&);
   Status evaluate_round(std::vector<Slot>&);
   void evaluate(Slot&, unsigned worker);

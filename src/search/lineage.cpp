@@ -17,6 +17,7 @@ Result<Lineage> Lineage::start(std::shared_ptr<const oracle::Subject> k0, run::N
 
 Status Lineage::add(run::Node node, Bytes object, gate::NodeProfile profile) {
   if (node.id != size()) return internal_error("node {} after {}", node.id, size());
+  if (node.parent >= size()) node.parent = 0; // a whole object may name a base that is not there
   Version v;
   const Version& parent = versions_[node.parent];
   v.editable = parent.editable && !node.edit.empty();

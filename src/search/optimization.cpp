@@ -101,7 +101,7 @@ class Optimization {
     std::error_code ignored;
     std::filesystem::remove(json, ignored);
     ASMEVO_CHECK(write_file(co, object));
-    Status written = write_file(json, about.dump(2) + "\n");
+    Status written = write_file(json, about.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     if (!written) std::filesystem::remove(co, ignored); // nobody would know what it is
     return written;
   }
@@ -149,12 +149,14 @@ class Optimization {
 // A run that ends in an error says so in its folder, for whoever looks later.
 Result<OptimizationResult> carry_out(run::RunFolder& folder, OptimizationSettings settings,
                                      const OptimizationHooks& hooks) {
+  const auto before = folder.get("state");
+  const bool was_done = before && *before && **before == "done"; // and still is, where no more came of it
   auto result = Optimization(folder, std::move(settings), hooks).run();
   if (!result) {
     const bool interrupted = hooks.interrupted != nullptr && *hooks.interrupted;
     const char* state = interrupted ? "interrupted" : "failed";
     (void)folder.record(run::Event{0, state, one_line(result.error()).message});
-    (void)folder.set("state", state);
+    (void)folder.set("state", was_done ? "done" : state);
   }
   return result;
 }
@@ -204,12 +206,32 @@ OptimizationSettings OptimizationSettings::from_json(const Json& j) {
   return s;
 }
 
+Status OptimizationSettings::check() const {
+  const auto within = [](std::string_view what, double value, double least, double most) -> Status {
+    if (value >= least && value <= most) return {};
+    return bad_input("settings: {} of {}, which must be {} to {}", what, value, least, most);
+  };
+  ASMEVO_CHECK(within("members", setup.members, 1, 1000));
+  ASMEVO_CHECK(within("width", static_cast<double>(width), 1, 1024));
+  ASMEVO_CHECK(within("effort", static_cast<double>(setup.effort), 1e3, 1e10));
+  ASMEVO_CHECK(within("epsilon", commit.epsilon, 0, 1));
+  ASMEVO_CHECK(within("spread_factor", commit.spread_factor, 0, 1000));
+  ASMEVO_CHECK(within("least_speedup", commit.least_speedup, 0, 1000));
+  ASMEVO_CHECK(within("least_share", commit.least_share, 0, 1));
+  return within("seconds", budget.seconds.value_or(0), 0, 1e9);
+}
+
 Result<OptimizationResult> optimize(const std::filesystem::path& folder, const OptimizationSettings& settings,
                                     const Bytes& k0, const OptimizationHooks& hooks) {
+  ASMEVO_CHECK(settings.check());
   std::optional<Bytes> launch;
   if (!settings.setup.launch.empty()) {
     ASMEVO_TRY(launch, read_file(settings.setup.launch));
   }
+  // A mistake in what was asked for leaves no folder behind.
+  ASMEVO_TRY(const auto subject, oracle::Subject::open(k0));
+  ASMEVO_CHECK(gate::check_request(settings.setup, *subject));
+  ASMEVO_CHECK(make_driver(settings, subject->object().target()));
   ASMEVO_TRY(const auto run, run::RunFolder::create(folder, settings.json(), k0, launch));
   return carry_out(*run, settings, hooks);
 }
@@ -224,6 +246,8 @@ Result<OptimizationResult> resume(const std::filesystem::path& folder, const std
     return bad_input("{}: run.sqlite: settings: {}", folder.string(), e.what());
   }
   if (budget) settings.budget = *budget;
+  if (const Status good = settings.check(); !good)
+    return failed(good.error(), folder.string() + ": run.sqlite");
   ASMEVO_CHECK(run->record(run::Event{0, "resumed", ""}));
   return carry_out(*run, std::move(settings), hooks);
 }

@@ -23,6 +23,8 @@ struct OptimizationSettings {
   std::string made_by; // "asmevo 0.1.0"
   gate::Json json() const;
   static OptimizationSettings from_json(const gate::Json&);
+  /// BadInput: a number that no run can have, as where somebody changed them in a run's database.
+  Status check() const;
 };
 
 /// How a run goes on, whatever it is: nothing of this changes its result.

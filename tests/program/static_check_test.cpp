@@ -170,10 +170,12 @@ TEST(StaticCheck, NewFindingsAreMatchedAndCounted) {
   };
   const std::string mistake = "global_load_dword v1, v[2:3], off\nv_mov_b32_e32 v4, v1\n";
   const Program k0 = build_program(mistake + "s_endpgm\n");
-  // The same mistake elsewhere, with other registers: not new.
-  const Program moved =
-      build_program("s_nop 0\nglobal_load_dword v7, v[2:3], off\nv_mov_b32_e32 v5, v7\ns_endpgm\n");
+  // The same mistake elsewhere: not new. For another register it is another one, even where K0's is gone.
+  const Program moved = build_program("s_nop 0\n" + mistake + "s_endpgm\n");
   EXPECT_TRUE(new_findings(k0, run(k0), moved, run(moved)).empty());
+  const Program exchanged =
+      build_program("s_nop 0\nglobal_load_dword v7, v[2:3], off\nv_mov_b32_e32 v5, v7\ns_endpgm\n");
+  EXPECT_EQ(new_findings(k0, run(k0), exchanged, run(exchanged)).size(), 1U);
   // Twice: one is new, and it is the one that K0 does not have at that place.
   const Program twice =
       build_program(mistake + "global_load_dword v6, v[2:3], off\nv_mov_b32_e32 v5, v6\ns_endpgm\n");

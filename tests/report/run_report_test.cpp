@@ -171,7 +171,7 @@ TEST(RunReport, HasEverythingOfACommit) {
                            "77",
                            "prefers-color-scheme: dark",
                            "Content-Security-Policy",
-                           "not yet verified from the disk"})
+                           "best.co or best.json is gone"})
     EXPECT_THAT(page, HasSubstr(part));
   EXPECT_EQ(count_of(page, "<svg"), 2U);
 
@@ -190,12 +190,20 @@ TEST(RunReport, SaysWhatIsVerifiedFromDisk) {
   run.set_up();
   run.commit(1, 1.25, "");
   ASSERT_TRUE(write_file(run.path() / "best.co", k0_bytes()));
+  const auto state = [&] { return RunStatus::read(run.path())->best_file.state; };
+  EXPECT_EQ(state(), BestFile::NotYet);
   ASSERT_TRUE(run->set("state", "done"));
   run.leave();
-  EXPECT_TRUE(RunReport::read(run.path())->confirmed);
+  EXPECT_EQ(state(), BestFile::Gone);
+  const std::string hash = content_hash(k0_bytes());
+  ASSERT_TRUE(write_file(run.path() / "best.json", Json({{"object_hash", 7}}).dump()));
+  EXPECT_EQ(state(), BestFile::Changed);
+  ASSERT_TRUE(write_file(run.path() / "best.json", Json({{"object_hash", hash}}).dump()));
+  EXPECT_EQ(state(), BestFile::Verified);
   // best.co of an earlier end, another object since: not this one.
   ASSERT_TRUE(write_file(run.path() / "best.co", "something else"));
-  EXPECT_FALSE(RunReport::read(run.path())->confirmed);
+  EXPECT_EQ(state(), BestFile::Changed);
+  EXPECT_THAT(text_of(*RunReport::read(run.path())), HasSubstr("was changed since"));
   // A node whose object is not what was committed: no word about its interface.
   ASSERT_TRUE(write_file(run.path() / "nodes/1/candidate.co", "something else"));
   const auto report = RunReport::read(run.path());

@@ -1,6 +1,7 @@
 #include "search/drivers/replay.h"
 
 #include "base/files.h"
+#include "base/json_text.h"
 
 namespace asmevo::search {
 
@@ -33,17 +34,22 @@ Result<Suggestion> suggestion_of(const Json& j, const std::filesystem::path& fol
     ASMEVO_TRY(s.edit, program::Edit::parse(j.dump()));
     return s;
   }
-  if (!j.at("object").is_string()) return bad_input("object: not a path");
-  ASMEVO_TRY(s.object, read_file(folder / j.at("object").get<std::string>()));
-  if (j.contains("rationale") && j.at("rationale").is_string()) s.edit.rationale = j.at("rationale");
-  if (j.contains("direction") && j.at("direction").is_string()) s.edit.direction = j.at("direction");
+  for (const auto& [key, value] : j.items()) {
+    if (key == "base") continue; // of a whole object: what it was made from, for people
+    if (key != "object" && key != "rationale" && key != "direction")
+      return bad_input("'{}': not known of a whole object", printable(key));
+    if (!value.is_string()) return bad_input("{}: not a text", key);
+  }
+  const auto path = j.at("object").get<std::string>();
+  if (path.empty() || path.contains('\0')) return bad_input("object: not a path");
+  ASMEVO_TRY(s.object, read_file(folder / path));
+  s.edit.rationale = j.value("rationale", ""), s.edit.direction = j.value("direction", "");
   return s;
 }
 
 Result<Json> elements_of(std::string_view text) {
-  Json all = Json::parse(text, nullptr, false);
-  if (all.is_array()) return all;
-  all = Json::array();
+  if (auto whole = json_from<Json>(text); whole && whole->is_array()) return *std::move(whole);
+  Json all = Json::array();
   size_t line = 0;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -51,9 +57,9 @@ Result<Json> elements_of(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     ++line;
     if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    Json j = Json::parse(one, nullptr, false);
-    if (j.is_discarded()) return bad_input("line {}: not JSON", line);
-    all.push_back(std::move(j));
+    auto j = json_from<Json>(one);
+    if (!j) return bad_input("line {}: not JSON", line);
+    all.push_back(*std::move(j));
   }
   return all;
 }
