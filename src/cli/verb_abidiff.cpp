@@ -13,7 +13,7 @@ using codeobject::AbiDiff;
 using codeobject::AbiDifference;
 using codeobject::CodeObject;
 
-struct Options {
+struct AbidiffOptions {
   std::string k0, candidate, target;
 };
 
@@ -41,7 +41,7 @@ void print_as_json(const AbiDiff& diff) {
   print_json(document);
 }
 
-Result<Answer> abidiff(const Options& options, bool json) {
+Result<Answer> abidiff(const AbidiffOptions& options, bool json) {
   ASMEVO_TRY(const CodeObject k0, load_code_object(options.k0, options.target));
   ASMEVO_TRY(const CodeObject candidate, load_code_object(options.candidate, options.target));
   const AbiDiff diff = codeobject::abi_diff(k0, candidate);
@@ -59,7 +59,7 @@ void add_abidiff(Context& context) {
       add_verb(context, "abidiff",
                "Compare the frozen interface of two code objects field by field (exit 1 where it differs)",
                "asmevo abidiff k0.co candidate.co");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AbidiffOptions>();
   verb->add_option("K0", options->k0, "the original")->required();
   verb->add_option("CANDIDATE", options->candidate, "what is to replace it")->required();
   verb->add_option("--target", options->target, "which object of a bundle or fat binary to compare")

@@ -25,7 +25,7 @@ using program::Index;
 using program::Program;
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CheckArguments {
   std::string file, k0, target;
   bool possible = false;
 };
@@ -131,8 +131,8 @@ class Report {
   Json list_ = Json::array();
 };
 
-Status check_object(const codeobject::ContainedObject& contained, const Options& options, Codecs& codecs,
-                    Report& report) {
+Status check_object(const codeobject::ContainedObject& contained, const CheckArguments& options,
+                    Codecs& codecs, Report& report) {
   ASMEVO_TRY(Bytes bytes, contained.read());
   ASMEVO_TRY(const CodeObject object, CodeObject::parse(std::move(bytes)));
   ASMEVO_TRY(isa::Codec * codec, codecs.get(object.target()));
@@ -143,7 +143,7 @@ Status check_object(const codeobject::ContainedObject& contained, const Options&
   return {};
 }
 
-Result<Answer> check_all(const Options& options, bool json) {
+Result<Answer> check_all(const CheckArguments& options, bool json) {
   ASMEVO_TRY(const codeobject::Container container, codeobject::Container::open(options.file));
   Codecs codecs;
   Report report(json);
@@ -164,7 +164,7 @@ Result<Answer> check_all(const Options& options, bool json) {
 }
 
 // Functions of both, by name; what K0 has no function for is new altogether.
-Result<Answer> compare(const Options& options, bool json) {
+Result<Answer> compare(const CheckArguments& options, bool json) {
   Codecs codecs;
   ASMEVO_TRY(const Loaded k0, load_program(options.k0, options.target, codecs));
   ASMEVO_TRY(const Loaded k1, load_program(options.file, options.target, codecs));
@@ -189,7 +189,7 @@ Result<Answer> compare(const Options& options, bool json) {
 } // namespace
 
 void add_check(Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckArguments>();
   Verb* verb = add_verb(context, "check", "look for missing waits, wait states and other hazards",
                         "asmevo check kernel.co --compare original.co");
   verb->add_option("FILE", options->file, "code object, or a file that holds some")->required();

@@ -17,7 +17,7 @@ namespace {
 using program::Index;
 using program::Program;
 
-struct Options {
+struct DiffOptions {
   std::string k0, candidate, target, run;
   unsigned context = 2;
 };
@@ -78,7 +78,7 @@ nlohmann::ordered_json lines_json(const Side& side, Index begin, Index end, isa:
   return list;
 }
 
-Result<Answer> run(const Options& options, bool json) {
+Result<Answer> run(const DiffOptions& options, bool json) {
   Codecs codecs;
   ASMEVO_TRY(const Loaded k0, load_program(options.k0, options.target, codecs));
   ASMEVO_TRY(const Loaded k1, load_program(options.candidate, options.target, codecs));
@@ -144,7 +144,7 @@ Result<Answer> run(const Options& options, bool json) {
 } // namespace
 
 void add_diff(Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   Verb* verb = add_verb(context, "diff", "compare the instructions of two code objects",
                         "asmevo diff k0.co candidate.co");
   verb->add_option("K0", options->k0, "the original code object")->required();

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using codeobject::Container;
 using codeobject::ContainerKind;
 
-struct Options {
+struct EmbedOptions {
   std::string file, replacement, output;
   std::optional<size_t> index;
 };
@@ -36,7 +36,7 @@ Status copy_permissions(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-Result<Answer> embed(const Options& options, bool json) {
+Result<Answer> embed(const EmbedOptions& options, bool json) {
   ASMEVO_TRY(const Container container, Container::open(options.file));
   ASMEVO_TRY(const fs::path output, output_path(container, options.output));
   ASMEVO_TRY(const Bytes replacement, read_file(options.replacement));
@@ -73,7 +73,7 @@ Result<Answer> embed(const Options& options, bool json) {
 void add_embed(Context& context) {
   Verb* verb = add_verb(context, "embed", "Put a changed code object back into its bundle or fat binary",
                         "asmevo embed librocrand.so.1.1 --replace changed.co -o changed/librocrand.so.1.1");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EmbedOptions>();
   verb->add_option("FILE", options->file, "what the code object was taken from; stays as it is")->required();
   verb->add_option("--replace", options->replacement, "the changed code object")->required()->type_name("K'");
   verb->add_option("-o,--output", options->output,

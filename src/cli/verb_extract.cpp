@@ -15,7 +15,7 @@ namespace {
 using codeobject::ContainedObject;
 using codeobject::Container;
 
-struct Options {
+struct ExtractOptions {
   std::string file, folder, target;
   bool list = false;
 };
@@ -118,7 +118,7 @@ void print_rows_json(const Container& container, const std::vector<Row>& rows) {
   print_json(document);
 }
 
-Result<Answer> extract(const Options& options, bool json) {
+Result<Answer> extract(const ExtractOptions& options, bool json) {
   if (options.list != options.folder.empty())
     return bad_input("extract: give either a folder to write to (-o DIR) or --list");
   ASMEVO_TRY(const Container container, Container::open(options.file));
@@ -137,7 +137,7 @@ void add_extract(Context& context) {
   Verb* verb = add_verb(
       context, "extract", "Write the code objects of a bundle, fat binary or Triton cache entry to files",
       "asmevo extract /usr/lib/x86_64-linux-gnu/librocrand.so.1.1 --target gfx90a -o objects");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExtractOptions>();
   verb->add_option("FILE", options->file, "code object, offload bundle, host ELF file or Triton cache folder")
       ->required();
   verb->add_option("-o,--output", options->folder, "folder to write to; made if missing")->type_name("DIR");

@@ -12,7 +12,7 @@ namespace asmevo::cli {
 
 namespace {
 
-struct Options {
+struct InferArguments {
   std::string file, output, kernel, target, grid, workgroup;
   std::vector<std::string> set;
   uint32_t dynamic_lds = 0;
@@ -38,7 +38,7 @@ Result<std::array<T, 3>> three_numbers(std::string_view option, std::string_view
   return numbers;
 }
 
-Result<infer::InferOptions> infer_options(const Options& options) {
+Result<infer::InferOptions> infer_options(const InferArguments& options) {
   infer::InferOptions to;
   to.kernel = options.kernel;
   to.dynamic_lds = options.dynamic_lds;
@@ -108,7 +108,7 @@ void print_table(const infer::Inference& inference) {
   for (const std::string& line : inference.missing) fmt::print("  to check: {}\n", printable(line, 300));
 }
 
-Result<Answer> run(const Options& options, bool json) {
+Result<Answer> run(const InferArguments& options, bool json) {
   ASMEVO_TRY(const infer::InferOptions how, infer_options(options));
   ASMEVO_TRY(codeobject::CodeObject loaded, load_code_object(options.file, options.target));
   const auto object = std::make_shared<const codeobject::CodeObject>(std::move(loaded));
@@ -148,7 +148,7 @@ Result<Answer> run(const Options& options, bool json) {
 void add_infer(Context& context) {
   Verb* verb = add_verb(context, "infer", "Draft a launch file from the code object and probe runs",
                         "asmevo infer k0.co -o launch.toml --set n=1000 --grid 4");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InferArguments>();
   verb->add_option("K0", options->file, "code object, in any container")->required();
   verb->add_option("-o,--output", options->output, "where to write the launch file");
   verb->add_option("--kernel", options->kernel, "of an object with several kernels");

@@ -16,7 +16,7 @@ using codeobject::Container;
 using codeobject::Inspection;
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct InspectOptions {
   std::string file, target, kernel;
   bool full = false, listing = false;
 };
@@ -28,7 +28,7 @@ constexpr size_t kernels_at_length = 8;
 // object.
 class Printer {
  public:
-  Printer(const Container& container, const Options& options, size_t chosen, bool json)
+  Printer(const Container& container, const InspectOptions& options, size_t chosen, bool json)
       : container_(container), options_(options), chosen_(chosen), json_(json) {}
 
   Status object(const ContainedObject& contained) {
@@ -123,14 +123,14 @@ class Printer {
   static void close_json() { fmt::print("\n]\n}}\n"); }
 
   const Container& container_;
-  const Options& options_;
+  const InspectOptions& options_;
   size_t chosen_; // objects to look at
   bool json_;
   size_t objects_ = 0, inspected_ = 0, kernels_ = 0; // objects_: printed
   std::optional<Error> first_error_;
 };
 
-Result<Answer> inspect(const Options& options, bool json) {
+Result<Answer> inspect(const InspectOptions& options, bool json) {
   ASMEVO_TRY(const Container container, Container::open(options.file));
   std::vector<const ContainedObject*> chosen;
   for (const ContainedObject& object : container.objects())
@@ -149,7 +149,7 @@ Result<Answer> inspect(const Options& options, bool json) {
 void add_inspect(Context& context) {
   Verb* verb = add_verb(context, "inspect", "Show kernels, resources, occupancy, arguments and sections",
                         "asmevo inspect /usr/lib/x86_64-linux-gnu/librocrand.so.1.1 --target gfx90a");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   verb->add_option("FILE", options->file, "code object, offload bundle, host ELF file or Triton cache folder")
       ->required();
   verb->add_option("--target", options->target,

@@ -12,7 +12,7 @@ namespace asmevo::cli {
 
 namespace {
 
-struct Options {
+struct OptimizeOptions {
   std::string file, output, launch, capture, target, budget;
   std::vector<std::string> only;
   uint64_t attempts = 0;
@@ -33,7 +33,7 @@ Result<Answer> conclude(const std::string& folder, const Result<search::Optimiza
 
 class Optimize {
  public:
-  Optimize(const Options& options, bool json) : options_(options), json_(json) {}
+  Optimize(const OptimizeOptions& options, bool json) : options_(options), json_(json) {}
 
   Result<Answer> run() {
     ASMEVO_CHECK(check());
@@ -111,7 +111,7 @@ class Optimize {
 
   static std::filesystem::path absolute(const std::string& path) { return std::filesystem::absolute(path); }
 
-  const Options& options_;
+  const OptimizeOptions& options_;
   bool json_;
 };
 
@@ -134,7 +134,7 @@ Result<Answer> resume(const ResumeOptions& options, bool json) {
 } // namespace
 
 void add_optimize(Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<OptimizeOptions>();
   Verb* verb =
       add_verb(context, "optimize", "search for a faster object that does the same, verified at every step",
                "asmevo optimize kernel.co --launch launch.toml --budget 3m -o run");

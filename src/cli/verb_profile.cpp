@@ -12,7 +12,7 @@ namespace asmevo::cli {
 
 namespace {
 
-struct Options {
+struct ProfileOptions {
   std::string file, launch, shape, target, kernel, model, import;
   std::optional<uint64_t> dispatch;
   uint64_t seed = 0, effort = timing::TraceOptions().effort;
@@ -31,7 +31,7 @@ struct Modelled {
 
 // --kernel chooses among the kernels that the launch file launches. One that it does not launch, another
 // variant most often, is launched in their place.
-Result<Modelled> model_launches(const Options& options, const Loaded& loaded,
+Result<Modelled> model_launches(const ProfileOptions& options, const Loaded& loaded,
                                 const timing::MachineModel& model) {
   ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options.launch));
   oracle::LaunchTraceOptions tracing;
@@ -60,7 +60,7 @@ Result<Modelled> model_launches(const Options& options, const Loaded& loaded,
 }
 
 // The report, or the listing, of a profile whoever made it.
-Result<Answer> show(const Options& options, bool json, const profile::WindowContext& context,
+Result<Answer> show(const ProfileOptions& options, bool json, const profile::WindowContext& context,
                     const profile::KernelReport& report) {
   if (json)
     print_json(options.listing ? profile::annotated_listing_json(context) : profile::report_json(report));
@@ -70,7 +70,7 @@ Result<Answer> show(const Options& options, bool json, const profile::WindowCont
   return Answer::Yes;
 }
 
-Result<Answer> profile_model(const Options& options, bool json) {
+Result<Answer> profile_model(const ProfileOptions& options, bool json) {
   Codecs codecs;
   ASMEVO_TRY(const Loaded loaded, load_program(options.file, options.target, codecs));
   ASMEVO_TRY(const timing::MachineModel model,
@@ -86,7 +86,7 @@ Result<Answer> profile_model(const Options& options, bool json) {
 
 // --- profiles that were measured
 
-Result<std::string> only_kernel(const Options& options, const codeobject::CodeObject& object) {
+Result<std::string> only_kernel(const ProfileOptions& options, const codeobject::CodeObject& object) {
   if (!options.kernel.empty()) return options.kernel;
   if (object.kernels().size() == 1) return object.kernels().front().name;
   return bad_input("{}: {} kernels: --kernel says of which the profile is", options.file,
@@ -94,7 +94,7 @@ Result<std::string> only_kernel(const Options& options, const codeobject::CodeOb
 }
 
 // A summary of units and memory levels needs the cycle model: what was measured goes without.
-Result<Answer> profile_import(const Options& options, bool json) {
+Result<Answer> profile_import(const ProfileOptions& options, bool json) {
   ASMEVO_TRY(const auto subject, load_subject(options.file, options.target));
   ASMEVO_TRY(const timing::MachineModel model,
              timing::MachineModel::for_target(options.model, subject->object().target()));
@@ -123,7 +123,7 @@ Result<Answer> profile_import(const Options& options, bool json) {
   return show(options, json, context, report);
 }
 
-Result<Answer> run(const Options& options, bool json) {
+Result<Answer> run(const ProfileOptions& options, bool json) {
   if (options.launch.empty() == options.import.empty())
     return bad_input("profile: one of --launch and --import is required, and not both");
   return options.import.empty() ? profile_model(options, json) : profile_import(options, json);
@@ -132,7 +132,7 @@ Result<Answer> run(const Options& options, bool json) {
 } // namespace
 
 void add_profile(Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProfileOptions>();
   Verb* verb = add_verb(context, "profile", "where a kernel's time goes, and where to edit it",
                         "asmevo profile kernel.co --launch launch.toml --windows 1");
   verb->add_option("K0", options->file, "code object, or a file that holds one")->required();

@@ -15,13 +15,15 @@ namespace asmevo::cli {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 using codeobject::AbiDiff;
 using codeobject::CodeObject;
 using codeobject::ContainedObject;
 using codeobject::Container;
 using rebuild::ObjectComparison;
 
-struct Options {
+struct RebuildOptions {
   std::string file, output, original, edit, target;
 };
 
@@ -49,7 +51,8 @@ Result<CodeObject> open_original(const std::string& file, const CodeObject& rebu
   return object;
 }
 
-void print_text(const Options& options, const CodeObject& rebuilt, const std::optional<Against>& against) {
+void print_text(const RebuildOptions& options, const CodeObject& rebuilt,
+                const std::optional<Against>& against) {
   if (against) {
     for (const codeobject::AbiDifference& d : against->abi.differences)
       fmt::print("{} {}: {}: {} -> {}\n", d.frozen ? "frozen " : "allowed", d.where, d.field, d.k0,
@@ -67,8 +70,8 @@ void print_text(const Options& options, const CodeObject& rebuilt, const std::op
   fmt::print("\n");
 }
 
-void print_as_json(const Options& options, const CodeObject& rebuilt, const std::optional<Against>& against) {
-  using Json = nlohmann::ordered_json;
+void print_as_json(const RebuildOptions& options, const CodeObject& rebuilt,
+                   const std::optional<Against>& against) {
   Json document = {{"written", options.output},
                    {"bytes", rebuilt.bytes().size()},
                    {"kernels", rebuilt.kernels().size()},
@@ -95,7 +98,7 @@ void print_as_json(const Options& options, const CodeObject& rebuilt, const std:
   print_json(document);
 }
 
-Result<Answer> rebuild_file(const Options& options, bool json) {
+Result<Answer> rebuild_file(const RebuildOptions& options, bool json) {
   ASMEVO_TRY(const Bytes text, read_file(options.file, largest_text));
   ASMEVO_TRY(Bytes linked, rebuild::assemble_in_child(as_text(text), options.file));
   auto rebuilt = CodeObject::parse(std::move(linked));
@@ -122,7 +125,7 @@ void add_rebuild(Context& context) {
                "Assemble and link a .s file from 'recover', edited or not; with --original compare the "
                "result with it (exit 1 where the frozen interface differs)",
                "asmevo rebuild k.s -o k.co --original k0.co");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RebuildOptions>();
   verb->add_option("FILE", options->file, "assembly file, or a code object with --edit")->required();
   verb->add_option("-o,--output", options->output, "code object to write")->type_name("FILE")->required();
   verb->add_option("--original", options->original, "the object it came from, or a file that holds it")

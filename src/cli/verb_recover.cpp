@@ -19,7 +19,7 @@ using codeobject::ContainedObject;
 using codeobject::Container;
 using rebuild::ObjectComparison;
 
-struct Options {
+struct RecoverOptions {
   std::string file, output, target;
   std::optional<size_t> index;
   bool unchecked = false;
@@ -30,7 +30,7 @@ struct Summary {
   std::optional<ObjectComparison> check;
 };
 
-Result<const ContainedObject*> select(const Container& container, const Options& options) {
+Result<const ContainedObject*> select(const Container& container, const RecoverOptions& options) {
   const auto& objects = container.objects();
   if (options.index) {
     if (*options.index >= objects.size())
@@ -59,7 +59,7 @@ Result<ObjectComparison> check(const CodeObject& k0, const std::string& text, co
   return rebuild::compare_objects(k0, rebuilt, rebuild::Route::Assembly);
 }
 
-Result<Summary> recover_object(const Options& options, const std::string& name, Bytes bytes,
+Result<Summary> recover_object(const RecoverOptions& options, const std::string& name, Bytes bytes,
                                std::string& text) {
   ASMEVO_TRY(const CodeObject object, CodeObject::parse(std::move(bytes)));
   ASMEVO_TRY(const auto codec, isa::Codec::create(object.target()));
@@ -73,7 +73,7 @@ Result<Summary> recover_object(const Options& options, const std::string& name, 
   return summary;
 }
 
-void print_text(const Options& options, const Summary& s) {
+void print_text(const RecoverOptions& options, const Summary& s) {
   for (const rebuild::ObjectDifference& d :
        s.check ? s.check->differences : std::vector<rebuild::ObjectDifference>())
     fmt::print("{}+{:#x}: {}\n", d.section, d.offset, d.detail);
@@ -85,7 +85,7 @@ void print_text(const Options& options, const Summary& s) {
                       : fmt::format("assembles to the same object ({} masks)", s.check->masks.size()));
 }
 
-void print_as_json(const Options& options, const Summary& s) {
+void print_as_json(const RecoverOptions& options, const Summary& s) {
   nlohmann::ordered_json document = {{"file", options.file},           {"kernels", s.kernels},
                                      {"instructions", s.instructions}, {"labels", s.labels},
                                      {"kept_as_long", s.as_words},     {"checked", s.check.has_value()}};
@@ -102,7 +102,7 @@ void print_as_json(const Options& options, const Summary& s) {
   print_json(document);
 }
 
-Result<Answer> recover(const Options& options, bool json) {
+Result<Answer> recover(const RecoverOptions& options, bool json) {
   ASMEVO_TRY(const Container container, Container::open(options.file));
   ASMEVO_TRY(const ContainedObject* contained, select(container, options));
   ASMEVO_TRY(Bytes bytes, contained->read());
@@ -127,7 +127,7 @@ void add_recover(Context& context) {
                "Write a code object as assembly that clang and ld.lld accept, and check that it gives the "
                "object back (exit 1 where it does not)",
                "asmevo recover k0.co -o k.s");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecoverOptions>();
   verb->add_option("FILE", options->file, "code object, offload bundle, host ELF file or Triton cache folder")
       ->required();
   verb->add_option("-o,--output", options->output, "assembly file to write")->type_name("FILE")->required();

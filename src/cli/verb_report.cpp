@@ -11,11 +11,11 @@ namespace asmevo::cli {
 
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string folder, output;
 };
 
-Result<Answer> report_on_batch(const Options& options, bool json) {
+Result<Answer> report_on_batch(const ReportOptions& options, bool json) {
   ASMEVO_TRY(const report::BatchSummary summary,
              json ? report::BatchSummary::read(options.folder) : report::write_summary(options.folder));
   if (!options.output.empty()) ASMEVO_CHECK(write_file(options.output, report::html_of(summary)));
@@ -27,7 +27,7 @@ Result<Answer> report_on_batch(const Options& options, bool json) {
   return Answer::Yes;
 }
 
-Result<Answer> report_on(const Options& options, bool json) {
+Result<Answer> report_on(const ReportOptions& options, bool json) {
   if (search::Batch::is_there(options.folder)) return report_on_batch(options, json);
   ASMEVO_TRY(const report::RunReport report, report::RunReport::read(options.folder));
   const std::filesystem::path file = options.output.empty()
@@ -51,7 +51,7 @@ void write_report(const std::string& folder) {
 }
 
 void add_report(Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   Verb* verb =
       add_verb(context, "report",
                "what a run of 'optimize', or a batch of runs, found, as a page to read and to send on",

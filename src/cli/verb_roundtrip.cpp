@@ -15,7 +15,7 @@ namespace asmevo::cli {
 
 namespace {
 
-struct Options {
+struct RoundtripOptions {
   std::vector<std::string> paths;
   std::string route = "direct", target;
   unsigned threads = 0;
@@ -29,7 +29,7 @@ struct Task {
   const codeobject::ContainedObject* object = nullptr;
 };
 
-struct Outcome {
+struct RoundTripOutcome {
   std::optional<Error> error;
   rebuild::RoundTrip direct, assembly;
   bool ran_direct = false, ran_assembly = false;
@@ -39,7 +39,7 @@ struct Outcome {
 };
 
 // In a folder, files that hold no code objects are passed over; a file that is named must hold some.
-Result<std::vector<Task>> collect(const Options& options, size_t& other_targets) {
+Result<std::vector<Task>> collect(const RoundtripOptions& options, size_t& other_targets) {
   std::vector<Task> tasks;
   for (const std::string& path : options.paths) {
     ASMEVO_TRY(const auto files, list_files(path));
@@ -65,7 +65,8 @@ Result<std::vector<Task>> collect(const Options& options, size_t& other_targets)
   return tasks;
 }
 
-Status run_routes(const Task& task, const Options& options, Codecs& codecs, Outcome& outcome) {
+Status run_routes(const Task& task, const RoundtripOptions& options, Codecs& codecs,
+                  RoundTripOutcome& outcome) {
   ASMEVO_TRY(const isa::Target target, isa::Target::from_id(task.object->target_id));
   ASMEVO_TRY(isa::Codec * codec, codecs.get(target));
   ASMEVO_TRY(Bytes bytes, task.object->read());
@@ -91,9 +92,9 @@ void print_route(std::string_view route, const rebuild::RoundTrip& r, bool verbo
     fmt::print("  code cannot move: .text+{:#x}: {}\n", g.offset, g.reason);
 }
 
-void print_text(const std::vector<Task>& tasks, const std::vector<Outcome>& outcomes, bool verbose) {
+void print_text(const std::vector<Task>& tasks, const std::vector<RoundTripOutcome>& outcomes, bool verbose) {
   for (size_t k = 0; k < tasks.size(); ++k) {
-    const Outcome& o = outcomes[k];
+    const RoundTripOutcome& o = outcomes[k];
     if (o.identical() && !verbose) continue;
     fmt::print("{}: {}\n", tasks[k].name,
                o.error         ? o.error->message
@@ -119,10 +120,11 @@ nlohmann::ordered_json route_json(const rebuild::RoundTrip& r) {
   return json;
 }
 
-nlohmann::ordered_json to_json(const std::vector<Task>& tasks, const std::vector<Outcome>& outcomes) {
+nlohmann::ordered_json to_json(const std::vector<Task>& tasks,
+                               const std::vector<RoundTripOutcome>& outcomes) {
   auto list = nlohmann::ordered_json::array();
   for (size_t k = 0; k < tasks.size(); ++k) {
-    const Outcome& o = outcomes[k];
+    const RoundTripOutcome& o = outcomes[k];
     nlohmann::ordered_json json = {{"object", tasks[k].name}, {"identical", o.identical()}};
     if (o.error) json["error"] = o.error->message;
     if (o.ran_direct) json["direct"] = route_json(o.direct);
@@ -132,7 +134,7 @@ nlohmann::ordered_json to_json(const std::vector<Task>& tasks, const std::vector
   return list;
 }
 
-Result<Answer> run(const Options& options, bool json) {
+Result<Answer> run(const RoundtripOptions& options, bool json) {
   if (options.route != "direct" && options.route != "assembly" && options.route != "both")
     return bad_input("--route must be direct, assembly or both, not '{}'", options.route);
   size_t other_targets = 0;
@@ -142,7 +144,7 @@ Result<Answer> run(const Options& options, bool json) {
                      options.target.empty() ? "" : " with target " + options.target);
   const unsigned threads = options.threads == 0 ? default_threads() : options.threads;
   std::vector<Codecs> codecs(threads);
-  std::vector<Outcome> outcomes(tasks.size());
+  std::vector<RoundTripOutcome> outcomes(tasks.size());
   {
     Progress progress("round trip", tasks.size());
     parallel_for(tasks.size(), threads, [&](size_t k, unsigned worker) {
@@ -152,7 +154,7 @@ Result<Answer> run(const Options& options, bool json) {
     });
   }
   size_t identical = 0;
-  for (const Outcome& o : outcomes) identical += o.identical() ? 1 : 0;
+  for (const RoundTripOutcome& o : outcomes) identical += o.identical() ? 1 : 0;
   const size_t failed_count = tasks.size() - identical;
   if (json) {
     print_json({{"objects", to_json(tasks, outcomes)},
@@ -170,7 +172,7 @@ Result<Answer> run(const Options& options, bool json) {
 } // namespace
 
 void add_roundtrip(Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RoundtripOptions>();
   Verb* verb =
       add_verb(context, "roundtrip", "recover code objects and build them again: are the bytes the same?",
                "asmevo roundtrip librocrand.so --target gfx90a");

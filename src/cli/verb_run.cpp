@@ -25,7 +25,7 @@ constexpr uint64_t most_printed = 1'000'000; // elements
 constexpr uint64_t most_dump_bytes = uint64_t{1} << 32;
 constexpr size_t most_workgroups = 1'000'000;
 
-struct Options {
+struct RunOptions {
   std::string file, launch, shape, target, kernel, workgroups, dump, capture, trace_pc;
   std::vector<std::string> print;
   uint64_t seed = 0, schedule = 0, max_steps = uint64_t{1} << 32, trace_most = 100'000;
@@ -76,7 +76,7 @@ Result<std::vector<uint64_t>> parse_workgroups(std::string_view text) {
   return list;
 }
 
-Result<std::vector<BufferHead>> parse_heads(const Options& options, const oracle::LaunchPlan& plan) {
+Result<std::vector<BufferHead>> parse_heads(const RunOptions& options, const oracle::LaunchPlan& plan) {
   std::vector<BufferHead> heads;
   uint64_t printed = 0;
   if (options.print.empty())
@@ -101,7 +101,7 @@ Result<std::vector<BufferHead>> parse_heads(const Options& options, const oracle
   return heads;
 }
 
-Result<emulator::TraceOptions> trace_options(const Options& options) {
+Result<emulator::TraceOptions> trace_options(const RunOptions& options) {
   emulator::TraceOptions trace;
   trace.workgroup = options.trace_workgroup;
   trace.wave = options.trace_wave;
@@ -140,7 +140,7 @@ Status dump(const oracle::LaunchMemory& memory, const std::string& folder) {
 }
 
 // A launch of the file as a capture, in place of running it.
-Result<Answer> save_capture(const Options& options, bool json) {
+Result<Answer> save_capture(const RunOptions& options, bool json) {
   ASMEVO_TRY(const auto k0, load_subject(options.file, options.target));
   ASMEVO_TRY(oracle::LaunchSpec spec, oracle::LaunchSpec::read(options.launch));
   ASMEVO_CHECK(spec.check_target(k0->object().target(), options.file));
@@ -175,7 +175,7 @@ Result<Answer> save_capture(const Options& options, bool json) {
 // One run: the device with its observers, the memory, the report.
 class Run {
  public:
-  Run(const Options& options, bool json) : options_(options), json_(json) {}
+  Run(const RunOptions& options, bool json) : options_(options), json_(json) {}
 
   Result<Answer> run() {
     ASMEVO_TRY(codeobject::CodeObject loaded, load_code_object(options_.file, options_.target));
@@ -253,7 +253,7 @@ class Run {
     return {};
   }
 
-  const Options& options_;
+  const RunOptions& options_;
   bool json_;
   std::unique_ptr<emulator::Trace> trace_;
   std::unique_ptr<LaunchSanitizer> sanitizer_;
@@ -262,7 +262,7 @@ class Run {
   std::unique_ptr<device::EmulatedDevice> device_;
 };
 
-Result<Answer> run(const Options& options, bool json) {
+Result<Answer> run(const RunOptions& options, bool json) {
   if (options.list_unimplemented) return list_unimplemented(options.file, options.target, json);
   if (options.file.empty()) return bad_input("run: K is required");
   if (options.launch.empty()) return bad_input("run: --launch is required");
@@ -270,7 +270,7 @@ Result<Answer> run(const Options& options, bool json) {
   return Run(options, json).run();
 }
 
-void add_trace_options(Verb& verb, Options& options) {
+void add_trace_options(Verb& verb, RunOptions& options) {
   Option* const trace = verb.add_flag("--trace", options.trace,
                                       "print every instruction with the registers it reads and changes");
   Option* const sanitize =
@@ -298,7 +298,7 @@ void add_trace_options(Verb& verb, Options& options) {
 } // namespace
 
 void add_run(Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   Verb* verb = add_verb(context, "run", "run kernels on the emulator, as a launch file says",
                         "asmevo run kernel.co --launch launch.toml --print out:16");
   verb->add_option("K", options->file, "code object, or a file that holds one");

@@ -10,7 +10,7 @@ namespace asmevo::cli {
 
 namespace {
 
-struct Options {
+struct TimeOptions {
   std::vector<std::string> files;
   std::string launch, capture, shape, target, kernel, model;
   uint64_t effort = 2'000'000, seed = 0, max_steps = timing::TraceOptions().most_instructions;
@@ -20,7 +20,7 @@ struct Options {
 
 class Timing {
  public:
-  Timing(const Options& options, bool json) : options_(options), json_(json) {}
+  Timing(const TimeOptions& options, bool json) : options_(options), json_(json) {}
 
   Result<Answer> run() {
     if (options_.launch.empty() == options_.capture.empty())
@@ -107,14 +107,14 @@ class Timing {
     return oracle::trace_launches(plan, subject.object, machine, trace);
   }
 
-  const Options& options_;
+  const TimeOptions& options_;
   bool json_;
 };
 
 } // namespace
 
 void add_time(Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TimeOptions>();
   Verb* verb = add_verb(context, "time", "how long launches take on a machine model, and which is faster",
                         "asmevo time k0.co candidate.co --launch launch.toml --shape full");
   verb->add_option(

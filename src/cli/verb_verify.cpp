@@ -20,7 +20,7 @@ using oracle::Outcome;
 
 constexpr uint64_t default_sample = 64; // workgroups; corners are 8 of them
 
-struct Options {
+struct VerifyArguments {
   std::string k0, candidate, launch, capture, shape, target, kernel, rule = "scaled", workgroups;
   unsigned seeds = 3, schedules = 8, threads = 0;
   bool as_given = false, held_back = false, list = false;
@@ -42,7 +42,7 @@ Result<uint64_t> sample_in(std::string_view text) {
 
 class Verify {
  public:
-  Verify(const Options& options, bool json) : options_(options), json_(json) {}
+  Verify(const VerifyArguments& options, bool json) : options_(options), json_(json) {}
 
   Result<Answer> run() {
     if (options_.launch.empty() == options_.capture.empty())
@@ -244,7 +244,7 @@ class Verify {
     print_json(document);
   }
 
-  const Options& options_;
+  const VerifyArguments& options_;
   bool json_;
   oracle::VerifyOptions verify_;
   oracle::PrepareOptions prepare_;
@@ -258,7 +258,7 @@ class Verify {
 } // namespace
 
 void add_verify(Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyArguments>();
   Verb* verb = add_verb(context, "verify", "whether a candidate does what K0 does (exit 1 where it does not)",
                         "asmevo verify k0.co candidate.co --launch launch.toml");
   verb->add_option("K0", options->k0, "the original")->required();

@@ -42,6 +42,11 @@ struct Symbol {
   uint8_t visibility() const { return other & 3; }
 };
 
+/// R_AMDGPU_* that may stand in .rela.dyn (AMDGPUUsage, "Relocation Records").
+namespace relocation {
+inline constexpr uint32_t abs32_lo = 1, abs32_hi = 2, abs64 = 3, abs32 = 6, relative64 = 13;
+}
+
 struct Relocation {     // dynamic ones: .rela.dyn
   uint64_t address = 0; // where it is applied
   uint32_t type = 0;    // R_AMDGPU_*

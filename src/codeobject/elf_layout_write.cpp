@@ -9,9 +9,6 @@ namespace asmevo::codeobject {
 
 namespace {
 
-// R_AMDGPU_* that may stand in .rela.dyn (AMDGPUUsage, "Relocation Records").
-constexpr uint32_t relative64 = 13;
-
 // .dynamic entries that hold an address; the others are sizes, counts, flags and string offsets.
 bool holds_address(int64_t tag) {
   constexpr std::array<int64_t, 14> tags = {
@@ -178,7 +175,7 @@ class ElfWriter {
     raw.r_addend = map_addend(relocation);
     store(out_, at, raw);
     // Some linkers also leave the value in place (lld: --apply-dynamic-relocs).
-    if (relocation.type == relative64 && place && relocation.addend != 0 &&
+    if (relocation.type == codeobject::relocation::relative64 && place && relocation.addend != 0 &&
         get<int64_t>(*place) == relocation.addend)
       store(out_, *place, raw.r_addend);
   }
@@ -187,7 +184,7 @@ class ElfWriter {
   // change where it reaches into a section whose insides shift.
   int64_t map_addend(const Relocation& relocation) const {
     const auto addend = static_cast<uint64_t>(relocation.addend);
-    if (relocation.type == relative64) return static_cast<int64_t>(map(addend));
+    if (relocation.type == codeobject::relocation::relative64) return static_cast<int64_t>(map(addend));
     if (relocation.symbol == 0 || relocation.addend == 0) return relocation.addend;
     const Symbol& symbol = k0_.dynamic_symbols()[relocation.symbol];
     if (symbol.section == SHN_UNDEF || symbol.section >= k0_.sections().size()) return relocation.addend;
@@ -198,11 +195,11 @@ class ElfWriter {
   }
 
   Status patch_descriptors() {
-    constexpr uint64_t entry_offset_at = 16; // in the descriptor
     for (const Kernel& kernel : k0_.kernels()) {
       const auto at = place_of(kernel.descriptor_address, KernelDescriptor::size);
       if (!at) return internal_error("kernel {}: its descriptor is mapped outside its section", kernel.name);
-      store(out_, *at + entry_offset_at, map(kernel.entry) - map(kernel.descriptor_address));
+      store(out_, *at + KernelDescriptor::entry_offset_at,
+            map(kernel.entry) - map(kernel.descriptor_address));
     }
     return {};
   }

@@ -19,6 +19,8 @@ namespace asmevo::codeobject {
 struct KernelDescriptor {
   static constexpr size_t size = 64;      // bytes
   static constexpr size_t alignment = 64; // bytes
+  static constexpr size_t entry_offset_at = 16,
+                          entry_offset_size = 8; // kernel_code_entry_byte_offset's place
 
   uint32_t group_segment_fixed_size = 0;   // LDS bytes, static
   uint32_t private_segment_fixed_size = 0; // scratch bytes per work-item

@@ -8,10 +8,6 @@ namespace {
 
 constexpr uint32_t pt_load = 1, pf_write = 2;
 
-// R_AMDGPU_* (AMDGPUUsage, "Relocation Records")
-constexpr uint32_t relocation_abs32_lo = 1, relocation_abs32_hi = 2, relocation_abs64 = 3,
-                   relocation_abs32 = 6, relocation_relative64 = 13;
-
 } // namespace
 
 Result<std::unique_ptr<LoadedObject>> LoadedObject::load(std::shared_ptr<const codeobject::CodeObject> object,
@@ -49,7 +45,7 @@ Status LoadedObject::map_segments(AddressSpace& memory, uint64_t at) {
 Status LoadedObject::relocate(AddressSpace& memory) const {
   for (const codeobject::Relocation& r : object_->relocations()) {
     uint64_t value = static_cast<uint64_t>(r.addend);
-    if (r.type == relocation_relative64) {
+    if (r.type == codeobject::relocation::relative64) {
       value += bias_;
     } else {
       const auto& symbols = object_->dynamic_symbols();
@@ -61,11 +57,13 @@ Status LoadedObject::relocate(AddressSpace& memory) const {
     std::array<uint8_t, 8> bytes{};
     size_t size = 4;
     switch (r.type) {
-    case relocation_abs32_lo:
-    case relocation_abs32: store(std::span(bytes), 0, static_cast<uint32_t>(value)); break;
-    case relocation_abs32_hi: store(std::span(bytes), 0, static_cast<uint32_t>(value >> 32)); break;
-    case relocation_abs64:
-    case relocation_relative64:
+    case codeobject::relocation::abs32_lo:
+    case codeobject::relocation::abs32: store(std::span(bytes), 0, static_cast<uint32_t>(value)); break;
+    case codeobject::relocation::abs32_hi:
+      store(std::span(bytes), 0, static_cast<uint32_t>(value >> 32));
+      break;
+    case codeobject::relocation::abs64:
+    case codeobject::relocation::relative64:
       store(std::span(bytes), 0, value);
       size = 8;
       break;

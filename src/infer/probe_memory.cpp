@@ -15,10 +15,6 @@ using isa::MemoryKind;
 
 namespace {
 
-bool has(std::string_view mnemonic, std::string_view part) {
-  return mnemonic.find(part) != std::string_view::npos;
-}
-
 // The base address of a memory instruction as it is now; none: each lane has its own.
 std::optional<uint64_t> base_now(const Wave& wave, const isa::RegRange& pair) {
   if (isa::is_vector(pair.first)) return std::nullopt;
@@ -28,7 +24,7 @@ std::optional<uint64_t> base_now(const Wave& wave, const isa::RegRange& pair) {
 }
 
 bool exchanges_lanes(const isa::Instruction& i) {
-  return has(i.base_mnemonic, "permute") || has(i.base_mnemonic, "swizzle");
+  return i.base_mnemonic.contains("permute") || i.base_mnemonic.contains("swizzle");
 }
 
 } // namespace
@@ -161,7 +157,7 @@ Shadow ProbeObserver::narrowed(const Shadow& s, const isa::Instruction& i, unsig
   } else if (s.type == ValueType::I32) {
     piece.type = bytes == 2 ? ValueType::I16 : ValueType::I8;
     piece.part = Part::Whole;
-  } else if (s.part == Part::High16 && has(i.base_mnemonic, "d16_hi")) {
+  } else if (s.part == Part::High16 && i.base_mnemonic.contains("d16_hi")) {
     piece.part = Part::Low16;
   } else if (s.part == Part::Whole && s.raw != 0) {
     piece.part = bytes == 2 ? Part::Low16 : Part::Byte;

@@ -11,14 +11,12 @@ using isa::Role;
 
 namespace {
 
-bool has(std::string_view mnemonic, std::string_view part) {
-  return mnemonic.find(part) != std::string_view::npos;
-}
-
 Part part_loaded(std::string_view m) {
-  if (has(m, "d16_hi")) return Part::High16;
-  if (has(m, "ubyte") || has(m, "sbyte") || m.ends_with("_u8") || m.ends_with("_i8")) return Part::Byte;
-  if (has(m, "short") || m.ends_with("_u16") || m.ends_with("_i16") || has(m, "d16")) return Part::Low16;
+  if (m.contains("d16_hi")) return Part::High16;
+  if (m.contains("ubyte") || m.contains("sbyte") || m.ends_with("_u8") || m.ends_with("_i8"))
+    return Part::Byte;
+  if (m.contains("short") || m.ends_with("_u16") || m.ends_with("_i16") || m.contains("d16"))
+    return Part::Low16;
   return Part::Whole;
 }
 

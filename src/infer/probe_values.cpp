@@ -15,10 +15,6 @@ using emulator::Wave;
 
 namespace {
 
-bool has(std::string_view mnemonic, std::string_view part) {
-  return mnemonic.find(part) != std::string_view::npos;
-}
-
 // What a mask keeps; none: something else, or all that matters.
 std::optional<Part> part_of_mask(uint32_t mask) {
   switch (mask) {
@@ -86,12 +82,13 @@ void ProbeObserver::vote_sources(const Plan& plan) {
   for (const Operand& o : plan.sources) {
     const ValueType type = plan.use.source[o.role];
     const bool sum = plan.use.operation == Operation::Add;
-    const bool comparison = has(plan.evidence.mnemonic, "_cmp") && bits_of(type) < 64;
-    const auto strength = !is_integer(type) || bits_of(type) < 32 || has(plan.evidence.mnemonic, "_cvt") ||
-                                  has(plan.evidence.mnemonic, "_mfma") || has(plan.evidence.mnemonic, "_dot")
-                              ? TypeVotes::strong
-                          : sum || comparison ? TypeVotes::weak
-                                              : TypeVotes::fair;
+    const bool comparison = plan.evidence.mnemonic.contains("_cmp") && bits_of(type) < 64;
+    const auto strength =
+        !is_integer(type) || bits_of(type) < 32 || plan.evidence.mnemonic.contains("_cvt") ||
+                plan.evidence.mnemonic.contains("_mfma") || plan.evidence.mnemonic.contains("_dot")
+            ? TypeVotes::strong
+        : sum || comparison ? TypeVotes::weak
+                            : TypeVotes::fair;
     for (unsigned k = 0; k < o.reg.count; ++k)
       vote(read(static_cast<isa::RegUnit>(o.reg.first + k)), type, strength, plan.evidence);
   }
@@ -99,7 +96,8 @@ void ProbeObserver::vote_sources(const Plan& plan) {
 
 // Register `unit` of the result of a move: register `unit` of each source, or its only one.
 Shadow ProbeObserver::moved(const Plan& plan, unsigned unit) {
-  const bool select = has(plan.evidence.mnemonic, "cndmask"), pair = has(plan.evidence.mnemonic, "pk_mov");
+  const bool select = plan.evidence.mnemonic.contains("cndmask"),
+             pair = plan.evidence.mnemonic.contains("pk_mov");
   Shadow s;
   for (const Operand& o : plan.sources) {
     if (o.reg.count == 0 || (select && o.role == 2) || (pair && o.role != unit)) continue;
@@ -136,9 +134,9 @@ Shadow ProbeObserver::part_of(const Wave& wave, const isa::Instruction& i, const
       narrow(Part::Low16);
     return s;
   }
-  const bool reversed = has(m, "rev_");
+  const bool reversed = m.contains("rev_");
   const unsigned value_role = reversed ? 1 : 0;
-  if (has(m, "_bfe")) {
+  if (m.contains("_bfe")) {
     const bool scalar = m.starts_with("s_");
     const unsigned width = scalar ? constant(1) >> 16 & 0x7f : constant(2) & 0x1f;
     if (width == 16)
@@ -153,11 +151,11 @@ Shadow ProbeObserver::part_of(const Wave& wave, const isa::Instruction& i, const
       vote(s, ValueType::I32, TypeVotes::fair, plan.evidence);
     return s;
   }
-  if (has(m, "_lshl_or") || has(m, "_lshl") || has(m, "_lshr") || has(m, "_ashr")) {
+  if (m.contains("_lshl_or") || m.contains("_lshl") || m.contains("_lshr") || m.contains("_ashr")) {
     if (o.role != value_role) return s;
     const unsigned amount = constant(reversed ? 0 : 1) & 0x3f;
-    const bool left = has(m, "_lshl");
-    const bool packed = has(m, "_pk_") || m.ends_with("16");
+    const bool left = m.contains("_lshl");
+    const bool packed = m.contains("_pk_") || m.ends_with("16");
     if (amount == 16 && !packed)
       s.part = s.part >= Part::Byte ? s.part : left ? Part::High16 : Part::Low16;
     else if (!left && amount == 24 && !packed)
@@ -169,8 +167,8 @@ Shadow ProbeObserver::part_of(const Wave& wave, const isa::Instruction& i, const
     s.base = 0;
     return s;
   }
-  if (has(m, "_and_or") && o.role == 2) return s;
-  if (has(m, "_and_b32") || has(m, "_and_or"))
+  if (m.contains("_and_or") && o.role == 2) return s;
+  if (m.contains("_and_b32") || m.contains("_and_or"))
     for (const Operand& other : plan.sources) {
       if (other.role == o.role || other.role == 2 ||
           (other.reg.count != 0 && isa::is_vector(other.reg.first)))
@@ -184,7 +182,7 @@ Shadow ProbeObserver::part_of(const Wave& wave, const isa::Instruction& i, const
         forget();
       }
     }
-  if (has(m, "_perm_")) {
+  if (m.contains("_perm_")) {
     const uint32_t selector = constant(2);
     if (takes_upper_halves(selector) && s.type == ValueType::F32) s.part = Part::High16;
   }
@@ -198,7 +196,7 @@ Shadow ProbeObserver::with_bits(const Wave& wave, const isa::Instruction& i, con
   bool halves = false, bytes = true;
   for (const Operand& o : plan.sources) {
     if (o.reg.count == 0) continue;
-    if (has(i.base_mnemonic, "_perm_") && o.role == 2) continue;
+    if (i.base_mnemonic.contains("_perm_") && o.role == 2) continue;
     const auto from = static_cast<isa::RegUnit>(o.reg.first + std::min<unsigned>(unit, o.reg.count - 1U));
     Shadow s = part_of(wave, i, plan, o, read(from));
     if (s.type == ValueType::F32) {
@@ -214,7 +212,7 @@ Shadow ProbeObserver::with_bits(const Wave& wave, const isa::Instruction& i, con
     all.part = Part::Whole;
   }
   // Shifts put 8-bit integers beside one another.
-  const bool joins = has(i.base_mnemonic, "_or") || has(i.base_mnemonic, "_perm");
+  const bool joins = i.base_mnemonic.contains("_or") || i.base_mnemonic.contains("_perm");
   if (joins && bytes && all.type == ValueType::I32) all.type = ValueType::I8;
   return all;
 }
@@ -222,8 +220,8 @@ Shadow ProbeObserver::with_bits(const Wave& wave, const isa::Instruction& i, con
 // Two registers shifted together by an element's size: a 64-bit index.
 void ProbeObserver::vote_wide_shift(const Wave& wave, const Plan& plan) {
   const std::string_view m = plan.evidence.mnemonic;
-  const bool reversed = has(m, "rev_");
-  if (!has(m, "lshl") || !(m.ends_with("b64") || m.ends_with("u64"))) return;
+  const bool reversed = m.contains("rev_");
+  if (!m.contains("lshl") || !(m.ends_with("b64") || m.ends_with("u64"))) return;
   const Operand* value = nullptr;
   uint64_t amount = 0;
   for (const Operand& o : plan.sources) {
@@ -247,12 +245,12 @@ Shadow ProbeObserver::sum(const Wave& wave, const Plan& plan, unsigned unit) {
     const uint64_t value = constant_of(wave, o);
     rounds |= value == 0x7fff || value == 0x8000;
     if (o.reg.count == 0) continue;
-    const bool shifted = (has(m, "lshl_add") && o.role == 0 && constant_of(wave, plan.sources[1]) != 0) ||
+    const bool shifted = (m.contains("lshl_add") && o.role == 0 && constant_of(wave, plan.sources[1]) != 0) ||
                          (m.starts_with("s_lshl") && o.role == 0);
     const Shadow from =
         read(static_cast<isa::RegUnit>(o.reg.first + std::min<unsigned>(unit, o.reg.count - 1U)));
     // What is subtracted is no base: the distance between two pointers.
-    const bool subtracted = has(m, "_sub") && o.role == (has(m, "rev") ? 0U : 1U);
+    const bool subtracted = m.contains("_sub") && o.role == (m.contains("rev") ? 0U : 1U);
     if (!shifted && !subtracted && (o.reg.count > 1 || unit == 0)) s.base = sets_.unite(s.base, from.base);
     was_float |= from.type == ValueType::F32;
   }
@@ -262,7 +260,7 @@ Shadow ProbeObserver::sum(const Wave& wave, const Plan& plan, unsigned unit) {
     if (rounds && from.raw != 0 && from.part == Part::Whole) {
       vote(from, ValueType::F32, TypeVotes::fair, plan.evidence);
       was_float = true;
-    } else if (has(m, "addc") || has(m, "subb")) { // the upper half of 64 bits
+    } else if (m.contains("addc") || m.contains("subb")) { // the upper half of 64 bits
       vote(from, ValueType::I64, TypeVotes::fair, plan.evidence);
     } else {
       vote(from, plan.use.source[o.role], TypeVotes::weak, plan.evidence);
@@ -276,7 +274,7 @@ Shadow ProbeObserver::computed(const Plan& plan, unsigned unit) {
   Shadow s;
   s.type = plan.use.result;
   // v_mad_u64_u32: the third source is added.
-  if (has(plan.evidence.mnemonic, "_mad_") && is_integer(plan.use.result))
+  if (plan.evidence.mnemonic.contains("_mad_") && is_integer(plan.use.result))
     for (const Operand& o : plan.sources)
       if (o.role == 2 && o.reg.count != 0)
         s.base =
@@ -342,7 +340,7 @@ void ProbeObserver::run_alu(const Wave& wave, const MicroOp& op, const Plan& pla
   for (const isa::RegRange& r : plan.other_results)
     for (unsigned unit = 0; unit < r.count; ++unit) {
       Shadow s;
-      if (has(i.base_mnemonic, "swap") && !results.empty()) s = results[0];
+      if (i.base_mnemonic.contains("swap") && !results.empty()) s = results[0];
       s.anything = all;
       write(static_cast<isa::RegUnit>(r.first + unit), s);
     }

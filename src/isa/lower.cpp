@@ -361,8 +361,8 @@ void Lowering::add_hardware_registers(Instruction& i) const {
   }
   // Which register they reach is known when they run: s_movrels may read, s_movreld may write any SGPR.
   if (i.base_mnemonic.starts_with("s_movrel")) {
-    add_range(i.uses, {unit::scalar0, 102});
-    if (i.base_mnemonic.starts_with("s_movreld")) add_range(i.defs, {unit::scalar0, 102});
+    add_range(i.uses, all_sgprs);
+    if (i.base_mnemonic.starts_with("s_movreld")) add_range(i.defs, all_sgprs);
   }
   // s_cmov leaves its destination where SCC is 0, s_bitset all bits but one.
   if (i.base_mnemonic.starts_with("s_cmov") || i.base_mnemonic.starts_with("s_bitset"))

@@ -11,7 +11,7 @@ namespace {
 using Words = std::array<uint32_t, Instruction::max_dwords>;
 
 // Operand codes. Even registers, since pairs must start at one.
-constexpr uint32_t s4 = 4, s8 = 8, s12 = 12, vcc = 106, zero = 128, sdwa = 249, dpp = 250, v8 = 256 + 8,
+constexpr uint32_t s4 = 4, s8 = 8, s12 = 12, vcc_code = 106, zero = 128, sdwa = 249, dpp = 250, v8 = 256 + 8,
                    v12 = 256 + 12, v16 = 256 + 16, v24 = 256 + 24;
 constexpr uint32_t sdwa_dwords = 0x06060600, dpp_quad = 0xff000000 | 0xe4 << 8,
                    dpp_newbcast = 0xff000000 | 0x150 << 8;
@@ -97,8 +97,8 @@ class Enumeration {
 
   void vector_long() {
     opcodes(1024, [&](uint32_t op) {
-      for (const uint32_t destination : {4U, vcc}) {
-        const uint32_t vop3 = 0xd0000000 | op << 16 | destination, carry = vcc << 8;
+      for (const uint32_t destination : {4U, vcc_code}) {
+        const uint32_t vop3 = 0xd0000000 | op << 16 | destination, carry = vcc_code << 8;
         for (const uint32_t first : {v8, s8}) {
           try_words({vop3, first});
           try_words({vop3, first | v12 << 9});

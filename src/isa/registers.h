@@ -41,6 +41,9 @@ struct RegRange {
   friend bool operator==(const RegRange&, const RegRange&) = default;
 };
 
+inline constexpr RegRange all_vgprs{unit::vgpr0, 256}, all_agprs{unit::agpr0, 256},
+    all_sgprs{unit::scalar0, 102};
+
 inline bool is_vgpr(RegUnit u) {
   return u < unit::agpr0;
 }

@@ -117,11 +117,11 @@ class Builder {
     for (const RegRange& u : inst.uses) use(i, wider(u, (indexed & 7) != 0));
     if (inst.reads_exec && !inst.reads({unit::exec, 2})) use(i, {unit::exec, 2});
     if (indexed != 0 || inst.base_mnemonic.starts_with("s_movrel")) use(i, {unit::m0, 1});
-    if (inst.base_mnemonic.starts_with("s_movrels")) use(i, {unit::scalar0, 102});
+    if (inst.base_mnemonic.starts_with("s_movrels")) use(i, isa::all_sgprs);
     const bool any_result = (indexed & 8) != 0;
     const bool certain = !(wave_.may_skip && is_vector_instruction(inst));
     for (const RegRange& d : inst.defs) define(i, wider(d, any_result), certain && !any_result);
-    if (inst.base_mnemonic.starts_with("s_movreld")) define(i, {unit::scalar0, 102}, false);
+    if (inst.base_mnemonic.starts_with("s_movreld")) define(i, isa::all_sgprs, false);
   }
 
   static RegRange wider(const RegRange& r, bool indexed) {

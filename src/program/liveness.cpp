@@ -23,8 +23,7 @@ RegSet set_of(RegRange range) {
 const RegSet all_registers = set_of({0, unit::count});
 const RegSet vector_registers = set_of({0, unit::scalar0});
 const RegSet scalar_registers = all_registers - vector_registers;
-const RegSet vgprs = set_of({unit::vgpr0, 256}), agprs = set_of({unit::agpr0, 256}),
-             sgprs = set_of({unit::scalar0, 102});
+const RegSet vgprs = set_of(isa::all_vgprs), agprs = set_of(isa::all_agprs), sgprs = set_of(isa::all_sgprs);
 
 bool is_vector_instruction(const isa::Instruction& i) {
   return i.family >= isa::Family::Vop1 && !i.is_data();

@@ -17,7 +17,7 @@ using isa::MemoryKind;
 using isa::RegRange;
 using isa::RegSet;
 
-constexpr RegRange exec{unit::exec, 2}, vgprs{unit::vgpr0, 256}, agprs{unit::agpr0, 256};
+constexpr RegRange exec{unit::exec, 2};
 constexpr size_t most_blocks = size_t{1} << 20; // of all branches together
 
 // Results that may differ between waves whatever the operands are.
@@ -88,7 +88,7 @@ class Divergence {
     for (size_t b = 0; b < written_.size(); ++b)
       for (Index i = cfg_.blocks()[b].begin; i < cfg_.blocks()[b].end; ++i)
         for (const RegRange& d : program_.instruction(i).defs) written_[b].insert(d);
-    in_[0].insert(function_.kernel ? RegRange{unit::vgpr0, 3} : vgprs);
+    in_[0].insert(function_.kernel ? RegRange{unit::vgpr0, 3} : isa::all_vgprs);
     for (again_ = true; std::exchange(again_, false);)
       for (const uint32_t b : cfg_.order())
         if (cfg_.blocks()[b].reachable && std::exchange(dirty_[b], false)) flow(b);
@@ -111,7 +111,7 @@ class Divergence {
   static void step(RegSet& varying, const Instruction& i) {
     const bool yes = differs(varying, i);
     for (const RegRange& d : i.defs) yes ? varying.insert(d) : varying.erase(d);
-    if (i.call) varying.insert(vgprs), varying.insert(agprs);
+    if (i.call) varying.insert(isa::all_vgprs), varying.insert(isa::all_agprs);
   }
 
   void grow(uint32_t b, const RegSet& more) {

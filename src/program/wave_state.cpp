@@ -11,7 +11,6 @@ using isa::MemoryKind;
 using isa::RegRange;
 
 constexpr uint8_t all_operands = 0xf;
-constexpr RegRange vgprs{unit::vgpr0, 256}, agprs{unit::agpr0, 256}, sgprs{unit::scalar0, 102};
 
 isa::RegSet everything() {
   isa::RegSet set;
@@ -75,9 +74,9 @@ void add_results(isa::RegSet& set, const WaveState& before, const isa::Instructi
   for (const RegRange& d : i.defs) set.insert(d);
   if ((before.indexed_operands(i) & 8) != 0) {
     for (const RegRange& d : i.defs)
-      if (isa::is_vector(d.first)) set.insert(isa::is_vgpr(d.first) ? vgprs : agprs);
+      if (isa::is_vector(d.first)) set.insert(isa::is_vgpr(d.first) ? isa::all_vgprs : isa::all_agprs);
   }
-  if (i.base_mnemonic.starts_with("s_movreld")) set.insert(sgprs);
+  if (i.base_mnemonic.starts_with("s_movreld")) set.insert(isa::all_sgprs);
 }
 
 void advance_pending(WaveState& s, const isa::Instruction& i) {
@@ -183,8 +182,8 @@ WaveState start_of(const Function& function) {
   s.may_skip = s.may_index = false;
   s.index_operands = 0;
   if (!function.kernel) return s;
-  s.written.erase(vgprs);
-  s.written.erase(agprs);
+  s.written.erase(isa::all_vgprs);
+  s.written.erase(isa::all_agprs);
   s.written.insert(RegRange{unit::vgpr0, 3});
   s.pending = {};
   return s;

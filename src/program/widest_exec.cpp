@@ -120,12 +120,12 @@ class Follower {
     const Operand* d = i.find(Role::Sdst);
     if (d == nullptr || d->reg.count != 2 || !m.ends_with("_b64")) return;
     const std::string_view op = m.substr(0, m.size() - 4);
-    const Fact a = source(before, i.find(Role::Src0)), exec = before.of(unit::exec);
+    const Fact a = source(before, i.find(Role::Src0)), lanes = before.of(unit::exec);
     if (op.ends_with("_saveexec")) {
-      f.set(d->reg.first, exec);
-      f.set(unit::exec, combine(op.substr(0, op.size() - 9), a, exec));
+      f.set(d->reg.first, lanes);
+      f.set(unit::exec, combine(op.substr(0, op.size() - 9), a, lanes));
     } else if (op.ends_with("_wrexec")) {
-      const Fact result = combine(op.substr(0, op.size() - 7), a, exec);
+      const Fact result = combine(op.substr(0, op.size() - 7), a, lanes);
       f.set(d->reg.first, result);
       f.set(unit::exec, result);
     } else if (op == "s_mov") {

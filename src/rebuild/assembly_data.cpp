@@ -15,10 +15,8 @@ using codeobject::Symbol;
 
 namespace {
 
-constexpr uint32_t r_amdgpu_abs64 = 3, r_amdgpu_relative64 = 13; // llvm/BinaryFormat/ELFRelocs/AMDGPU.def
-constexpr uint64_t entry_offset_at = 16;                         // bytes in a kernel descriptor
-constexpr uint64_t largest_section = uint64_t{1} << 31;          // bytes; no code reaches further
-constexpr size_t zero_run = 16; // bytes from which on .zero is shorter to read
+constexpr uint64_t largest_section = uint64_t{1} << 31; // bytes; no code reaches further
+constexpr size_t zero_run = 16;                         // bytes from which on .zero is shorter to read
 
 std::string number_lines(std::string_view directive, ByteSpan bytes, size_t width) {
   constexpr size_t bytes_per_line = 16;
@@ -129,9 +127,9 @@ class DataWriter {
       // The entry's distance from the descriptor; the assembler turns it into a PC-relative relocation.
       const std::string label = fmt::format(".Ldescriptor_{:x}", form.kernel->descriptor_address);
       text_ += fmt::format("\t// kernel descriptor as bytes: {}\n{}:\n", form.reason, label);
-      text_ += data_lines(bytes->first(entry_offset_at));
+      text_ += data_lines(bytes->first(codeobject::KernelDescriptor::entry_offset_at));
       text_ += fmt::format("\t.quad {}-{}\n", entry, label);
-      text_ += data_lines(bytes->subspan(entry_offset_at + sizeof(uint64_t)));
+      text_ += data_lines(bytes->subspan(codeobject::KernelDescriptor::entry_offset_at + sizeof(uint64_t)));
     }
     at_ += KernelDescriptor::size;
     return {};
@@ -139,9 +137,9 @@ class DataWriter {
 
   Status write_relocation(const Relocation& r) {
     std::string target;
-    if (r.type == r_amdgpu_relative64) {
+    if (r.type == codeobject::relocation::relative64) {
       ASMEVO_TRY(target, context_.place(static_cast<uint64_t>(r.addend)));
-    } else if (r.type == r_amdgpu_abs64 && r.symbol != 0) {
+    } else if (r.type == codeobject::relocation::abs64 && r.symbol != 0) {
       target = quoted_name(context_.object.dynamic_symbols()[r.symbol].name);
       if (r.addend != 0) target += fmt::format("{:+}", r.addend);
     } else {

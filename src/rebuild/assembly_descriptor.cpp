@@ -32,7 +32,6 @@ using codeobject::Symbol;
 namespace {
 
 constexpr unsigned added_sgprs = 6;
-constexpr uint64_t entry_offset_at = 16, entry_offset_size = 8; // bytes in the descriptor
 
 // Written even when zero, because the assembler's default is another value or the reader looks for them.
 bool always_written(std::string_view directive) {
@@ -72,8 +71,10 @@ std::string why_not(const CodeObject& object, const SymbolPlan& symbols, const K
 }
 
 bool same_but_for_entry(ByteSpan a, ByteSpan b) {
-  constexpr uint64_t after = entry_offset_at + entry_offset_size;
-  return std::ranges::equal(a.first(entry_offset_at), b.first(entry_offset_at)) &&
+  constexpr uint64_t after =
+      codeobject::KernelDescriptor::entry_offset_at + codeobject::KernelDescriptor::entry_offset_size;
+  return std::ranges::equal(a.first(codeobject::KernelDescriptor::entry_offset_at),
+                            b.first(codeobject::KernelDescriptor::entry_offset_at)) &&
          std::ranges::equal(a.subspan(after), b.subspan(after));
 }
 

@@ -33,7 +33,6 @@ using program::Reference;
 
 namespace {
 
-constexpr uint32_t r_amdgpu_abs64 = 3, r_amdgpu_relative64 = 13; // llvm/BinaryFormat/ELFRelocs/AMDGPU.def
 constexpr std::string_view got = ".got";
 
 // More than one scalar source in a vector instruction, or a matrix result over part of a source.
@@ -168,9 +167,9 @@ class AssemblyWriter {
     if (slot == object_.relocations().end())
       return unsupported("GOT entry {:#x} is not filled by the loader", address);
     const Symbol* symbol = nullptr;
-    if (slot->type == r_amdgpu_abs64 && slot->symbol != 0 && slot->addend == 0) {
+    if (slot->type == codeobject::relocation::abs64 && slot->symbol != 0 && slot->addend == 0) {
       symbol = &object_.dynamic_symbols()[slot->symbol];
-    } else if (slot->type == r_amdgpu_relative64) {
+    } else if (slot->type == codeobject::relocation::relative64) {
       const auto target = static_cast<uint64_t>(slot->addend);
       if (const auto section = object_.section_at(target))
         symbol = symbols_.operand_at(*section, target - object_.sections()[*section].address, false);

@@ -13,8 +13,6 @@ using codeobject::Section;
 
 namespace {
 
-constexpr uint64_t entry_offset_at = 16, entry_offset_size = 8; // bytes in a kernel descriptor
-
 std::string byte_at(ByteSpan bytes, uint64_t at) {
   return at < bytes.size() ? fmt::format("{:#04x}", bytes[at]) : std::string("end");
 }
@@ -57,13 +55,16 @@ void compare_header(Comparing& comparing) {
 void compare_descriptor(Comparing& comparing, const Kernel& a, const Kernel& b) {
   const std::string what = fmt::format("kernel descriptor {}.kd", a.name);
   auto x = a.descriptor.encode(), y = b.descriptor.encode();
-  std::fill_n(x.begin() + entry_offset_at, entry_offset_size, uint8_t{0});
-  std::fill_n(y.begin() + entry_offset_at, entry_offset_size, uint8_t{0});
+  std::fill_n(x.begin() + codeobject::KernelDescriptor::entry_offset_at,
+              codeobject::KernelDescriptor::entry_offset_size, uint8_t{0});
+  std::fill_n(y.begin() + codeobject::KernelDescriptor::entry_offset_at,
+              codeobject::KernelDescriptor::entry_offset_size, uint8_t{0});
   if (const auto at = first_difference(x, y))
     comparing.differ(what, *at, fmt::format("k0 {}, rebuilt {}", byte_at(x, *at), byte_at(y, *at)));
   const std::string to_a = meaning_of(comparing.k0, a.entry), to_b = meaning_of(comparing.rebuilt, b.entry);
   if (to_a != to_b)
-    comparing.differ(what, entry_offset_at, fmt::format("k0's entry is {}, rebuilt's {}", to_a, to_b));
+    comparing.differ(what, codeobject::KernelDescriptor::entry_offset_at,
+                     fmt::format("k0's entry is {}, rebuilt's {}", to_a, to_b));
   else if (a.descriptor.kernel_code_entry_byte_offset != b.descriptor.kernel_code_entry_byte_offset)
     comparing.mask(what + ": kernel_code_entry_byte_offset",
                    "linking decides the distance from .rodata to .text; the entry is compared instead");

@@ -23,7 +23,7 @@ std::string link_to(const BatchRow& r) {
   return r.run.empty() ? text : fmt::format("<a href=\"{}/report.html\">{}</a>", html_text(r.run), text);
 }
 
-std::string remark(const BatchRow& r) {
+std::string remark_html(const BatchRow& r) {
   if (!r.same_as.empty()) return "the same as " + html_text(r.same_as, short_text);
   if (!r.why_not.empty()) return html_text(r.why_not, long_text);
   if (r.verified)
@@ -45,7 +45,7 @@ std::string row_html(const BatchRow& r) {
   text += figure("", r.k0_seconds > 0 ? time_text(r.k0_seconds) : "");
   text += figure("", r.verified ? time_text(r.best_seconds) : "");
   text += figure("", fmt::format("{}", r.tally.attempts)) + figure("", duration_text(r.seconds));
-  return text + fmt::format("<td class=\"said\">{}</td></tr>\n", remark(r));
+  return text + fmt::format("<td class=\"said\">{}</td></tr>\n", remark_html(r));
 }
 
 std::string table(const BatchSummary& s) {

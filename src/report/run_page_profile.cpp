@@ -9,7 +9,7 @@ namespace asmevo::report {
 namespace {
 
 constexpr size_t most_kernels = 4; // the longest ones
-constexpr double least_shown = 0.005;
+constexpr double least_share_shown = 0.005;
 
 struct Pair {
   std::string what;
@@ -50,7 +50,7 @@ std::vector<Pair> wave_cycles(const Json& k0, const Json* best) {
   const double whole = std::max(total(k0), 1e-30);
   std::vector<Pair> pairs;
   const auto add = [&](std::string what, double before, double after) {
-    if (before / whole >= least_shown || after / whole >= least_shown)
+    if (before / whole >= least_share_shown || after / whole >= least_share_shown)
       pairs.push_back({std::move(what), before / whole, after / whole});
   };
   const Json& a = k0.at("wave_cycles");
@@ -69,7 +69,7 @@ std::vector<Pair> pipes(const Json& k0, const Json* best) {
     const double before = number(use, "share");
     const double after =
         best != nullptr && best->at("pipes").contains(pipe) ? number(best->at("pipes")[pipe], "share") : 0;
-    if (before >= least_shown || after >= least_shown) pairs.push_back({pipe, before, after});
+    if (before >= least_share_shown || after >= least_share_shown) pairs.push_back({pipe, before, after});
   }
   return pairs;
 }

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using gate::Json;
 
-constexpr int version = 1;
+constexpr int batch_version = 1;
 
 fs::path file_in(const fs::path& runs) {
   return runs / "batch.json";
@@ -253,7 +253,7 @@ class Work {
 Json Batch::json() const {
   Json list = Json::array();
   for (const BatchKernel& k : kernels) list.push_back(json_of(k));
-  return {{"version", version},          {"folder", folder.string()},
+  return {{"version", batch_version},    {"folder", folder.string()},
           {"command", command},          {"target", selection.target},
           {"kernel", selection.kernel},  {"only", selection.only},
           {"settings", settings.json()}, {"kernels", list}};
@@ -278,7 +278,7 @@ Result<Batch> Batch::read(const fs::path& runs) {
   const std::string_view characters(reinterpret_cast<const char*>(text.data()), text.size());
   const Json j = json_from<Json>(characters).value_or(Json());
   try {
-    if (!j.is_object() || j.value("version", 0) != version)
+    if (!j.is_object() || j.value("version", 0) != batch_version)
       return bad_input("{}: no batch of this version of asmevo", file_in(runs).string());
     return from_json(j);
   } catch (const std::exception& e) {

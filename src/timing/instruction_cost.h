@@ -13,6 +13,9 @@
 
 namespace asmevo::timing {
 
+/// Cycles: a SIMD issues one instruction of a kind, and a wave one, in as many.
+inline constexpr double turn = 4;
+
 enum class Pipe : uint8_t {
   Valu,   // transcendentals, too
   Matrix, // v_mfma, v_smfmac

@@ -7,8 +7,6 @@ namespace {
 using isa::Instruction;
 using P = Parameter;
 
-constexpr double turn = 4; // a wave issues once in so many cycles
-
 } // namespace
 
 Scoreboard::Scoreboard(const isa::Target& target, const Machine& machine)

@@ -10,8 +10,6 @@ using isa::Instruction;
 using isa::IssueClass;
 using isa::MemoryKind;
 
-constexpr double turn = 4;
-
 bool invalidates_l1(const Instruction& i) {
   return i.is("buffer_inv") || i.is("buffer_wbinvl1") || i.is("buffer_wbinvl1_vol");
 }

@@ -4,8 +4,6 @@ namespace asmevo::timing {
 
 namespace {
 
-constexpr double turn = 4;
-
 // The sparse ones add to their result; their third factor is an index.
 const isa::RegRange* accumulator(const isa::Instruction& i) {
   const bool sparse = i.base_mnemonic.starts_with("v_smfmac");

@@ -14,7 +14,6 @@ namespace {
 
 using P = Parameter;
 
-constexpr double turn = 4; // cycles: a SIMD issues one instruction of a kind, and a wave one, in as many
 constexpr unsigned simds_per_cu = 4;
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double barrier_opens = 8;     // cycles from the last wave's arrival; an estimate
