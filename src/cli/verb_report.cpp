@@ -15,6 +15,17 @@ struct ReportOptions {
   std::string folder, output;
 };
 
+// A slip of the hand, and the run's database or an object would be a page.
+Status check_output(const std::string& file) {
+  std::error_code error;
+  if (file.empty() || !std::filesystem::is_regular_file(file, error) ||
+      std::filesystem::is_empty(file, error))
+    return {};
+  const auto there = read_file(file);
+  if (there && as_text(*there).starts_with("<!DOCTYPE html>")) return {};
+  return bad_input("{}: is there already, and is no report", file);
+}
+
 Result<Answer> report_on_batch(const ReportOptions& options, bool json) {
   ASMEVO_TRY(const report::BatchSummary summary,
              json ? report::BatchSummary::read(options.folder) : report::write_summary(options.folder));
@@ -28,6 +39,7 @@ Result<Answer> report_on_batch(const ReportOptions& options, bool json) {
 }
 
 Result<Answer> report_on(const ReportOptions& options, bool json) {
+  ASMEVO_CHECK(check_output(options.output));
   if (search::Batch::is_there(options.folder)) return report_on_batch(options, json);
   ASMEVO_TRY(const report::RunReport report, report::RunReport::read(options.folder));
   const std::filesystem::path file = options.output.empty()

@@ -1,5 +1,7 @@
 #include "emulator/address_space.h"
 
+#include "emulator/float_mode.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +75,9 @@ struct AddressSpace::Region {
 
    private:
     // `fill` counts pages from the region's first byte.
+    // Not with the rounding and the flushing of the wave that asks for the page first.
     void fill_part(uint64_t part, uint64_t region_bytes, uint8_t* to) const {
+      const MxcsrScope plain(FloatMode::csr_plain);
       const uint64_t offset = part * page_bytes;
       if (offset < region_bytes) fill(offset, std::span(to, std::min(page_bytes, region_bytes - offset)));
     }
@@ -409,7 +413,7 @@ Status AddressSpace::write(uint64_t address, std::span<const uint8_t> from) {
   return {};
 }
 
-void AddressSpace::clear_written(uint64_t address, uint64_t bytes) {
+void AddressSpace::restore_written(uint64_t address, uint64_t bytes) {
   while (bytes != 0) {
     Region* r = find(address);
     if (r == nullptr) return;
@@ -418,7 +422,7 @@ void AddressSpace::clear_written(uint64_t address, uint64_t bytes) {
     const uint64_t page = (offset + r->lead()) / page_bytes;
     if (r->leaves[page / leaf_pages].load(std::memory_order_acquire) != nullptr)
       if (uint8_t* own = r->slot(page).write.load(std::memory_order_acquire))
-        std::memset(own + in_page, 0, n);
+        std::memcpy(own + in_page, r->pristine->get(page, r->info.size, r->lead()) + in_page, n);
     address += n;
     bytes -= n;
   }

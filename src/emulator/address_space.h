@@ -72,8 +72,8 @@ class AddressSpace {
   Status read(uint64_t address, std::span<uint8_t> into) const;
   Status write(uint64_t address, std::span<const uint8_t> from);
 
-  /// Zeros what has been written of a range whose pages started as zeros; pages nobody wrote stay unmade.
-  void clear_written(uint64_t address, uint64_t bytes);
+  /// Gives what has been written of a range its first contents again; pages nobody wrote stay unmade.
+  void restore_written(uint64_t address, uint64_t bytes);
 
   // --- guest access
   /// The bytes around an address that lie together in host memory: one page of one region.

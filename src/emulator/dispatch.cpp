@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <mutex>
 #include <optional>
 
@@ -67,7 +68,20 @@ class Dispatch {
     const uint64_t bytes = scratch_bytes_per_wave(launch_) * launch_.waves_per_group * most_resident_;
     if (bytes == 0) return;
     scratch_ = memory_.find_free(bytes, uint64_t{1} << 16);
-    (void)memory_.map({"scratch", scratch_, bytes}); // a free place
+    (void)memory_.map({"scratch", scratch_, bytes}, scratch_noise()); // a free place
+  }
+
+  // As registers and LDS that nobody has set. The same for every wave, wherever its scratch memory lies: what
+  // it does must not depend on that.
+  PageFill scratch_noise() const {
+    if (options_.initial_state == 0) return {};
+    return [state = static_cast<uint32_t>(options_.initial_state)](uint64_t, std::span<uint8_t> page) {
+      constexpr uint32_t words = scratch_granule / sizeof(uint32_t);
+      for (size_t at = 0; at + sizeof(uint32_t) <= page.size(); at += sizeof(uint32_t)) {
+        const uint32_t noise = noise_bits(static_cast<uint32_t>(at / sizeof(uint32_t)) % words + state);
+        std::memcpy(page.data() + at, &noise, sizeof noise);
+      }
+    };
   }
 
   uint64_t index_of(uint64_t order) const {

@@ -297,9 +297,23 @@ void fill_scalars(Wave& wave, uint64_t initial_state) {
   const auto noise = [&](unsigned s) {
     wave.scalars[s] = noise_bits(s + wave.number * slot::count + static_cast<uint32_t>(initial_state));
   };
-  for (unsigned s = 0; s < slot::ttmp0; ++s) noise(s);
-  noise(slot::m0);
+  for (unsigned s = 0; s <= slot::m0; ++s) noise(s);
   wave.scc() = wave.scalars[slot::m0] >> 7 & 1;
+}
+
+// Hardware registers that tell where a wave runs (CDNA3 ISA, section 3.13): something that a wave can have,
+// and not the same for all, so that code for one place only shows.
+void place_wave(const Launch& launch, uint64_t workgroup_index, uint32_t wave_number, Wave& wave) {
+  constexpr unsigned hw_id = 4, gpr_alloc = 5, lds_alloc = 6, xcc_id = 20;
+  constexpr uint32_t xccs = 8, units = 10, engines = 4;
+  const auto group = static_cast<uint32_t>(workgroup_index);
+  const uint32_t unit = group / xccs % units, engine = group / (xccs * units) % engines;
+  wave.hwreg.fill(0);
+  wave.hwreg[hw_id] = (wave_number / 4 % 10) | (wave_number % 4) << 4 | unit << 8 | engine << 13 |
+                      (group % 16) << 16 | 8U << 20; // VMIDs 8 to 15 are those of compute
+  wave.hwreg[gpr_alloc] = (launch.context.allocated_vgprs / 8 - 1) << 8 & 0x3f00;
+  wave.hwreg[lds_alloc] = (launch.lds_bytes / 512 & 0x1ff) << 12;
+  wave.hwreg[xcc_id] = group % xccs;
 }
 
 void set_sgprs(const Launch& launch, uint64_t workgroup_index, uint64_t scratch_first,
@@ -336,14 +350,14 @@ std::array<uint32_t, 3> workgroup_size(const Launch& launch, uint64_t index) {
 }
 
 uint64_t scratch_bytes_per_wave(const Launch& launch) {
-  return align_up(uint64_t{launch.context.scratch_bytes} * lanes, 1024);
+  return align_up(uint64_t{launch.context.scratch_bytes} * lanes, scratch_granule);
 }
 
 void start_wave(const Launch& launch, uint64_t workgroup_index, uint32_t wave_number, uint64_t scratch_first,
                 uint64_t scratch_offset, uint64_t initial_state, Wave& wave) {
   wave.number = wave_number;
   fill_scalars(wave, initial_state);
-  wave.hwreg.fill(0);
+  place_wave(launch, workgroup_index, wave_number, wave);
   wave.dispatch = &launch.context;
   wave.pc = launch.entry;
   wave.attention = 0;

@@ -82,7 +82,9 @@ inline uint32_t noise_bits(uint32_t counter) {
 void start_wave(const Launch&, uint64_t workgroup_index, uint32_t wave_number, uint64_t scratch_first,
                 uint64_t scratch_offset, uint64_t initial_state, Wave&);
 
-/// Bytes of scratch memory a wave needs: scratch_bytes of every lane, in units of 1 KiB.
+inline constexpr uint64_t scratch_granule = 1024; // bytes
+
+/// Bytes of scratch memory a wave needs: scratch_bytes of every lane, in such units.
 uint64_t scratch_bytes_per_wave(const Launch&);
 
 } // namespace asmevo::emulator

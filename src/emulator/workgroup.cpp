@@ -59,7 +59,7 @@ void Workgroup::start(uint64_t index, uint64_t seed, uint64_t initial_state) {
   const uint64_t state = initial_state == 0 ? 0 : RandomStream(initial_state + index).next();
   fill_initial_state(reinterpret_cast<uint8_t*>(rows_.get()), active_waves_ * rows * sizeof(Row), state);
   fill_initial_state(lds_.data(), lds_.size(), state);
-  clear_scratch();
+  restore_scratch();
   for (uint32_t w = 0; w < active_waves_; ++w) {
     Wave& wave = waves_[w];
     wave.vectors = rows_.get() + w * rows;
@@ -81,8 +81,8 @@ void Workgroup::observe(Observer* observer) {
 }
 
 // What another workgroup left there must not be seen: results would depend on who ran where.
-void Workgroup::clear_scratch() {
-  memory_.clear_written(scratch_first_ + scratch_offset_, scratch_bytes_per_wave(launch_) * active_waves_);
+void Workgroup::restore_scratch() {
+  memory_.restore_written(scratch_first_ + scratch_offset_, scratch_bytes_per_wave(launch_) * active_waves_);
 }
 
 // The next wave that can run, by a random order that the seed fixes. Seed 0 and abreast: round robin.

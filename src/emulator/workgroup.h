@@ -67,7 +67,7 @@ class Workgroup {
   Wave* next_wave();
   void after_run(Wave&);
   void release_barrier();
-  void clear_scratch();
+  void restore_scratch();
 
   const Launch& launch_;
   Code& code_;

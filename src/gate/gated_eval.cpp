@@ -4,6 +4,7 @@
 #include "gate/commit_rule.h"
 #include "rebuild/rebuild.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -74,6 +75,22 @@ bool gate_rebuild(const Setup& setup, const program::Program& base, program::Pro
 
 // --- G1: what host programs rely on, and what is wrong whatever a run shows
 
+// What no case runs, or what was not to be touched, must be K0's.
+bool only_what_is_tried(const Setup& setup, const std::vector<std::string>& changed, Evaluation& e) {
+  for (const std::string& kernel : changed) {
+    const bool launched =
+        std::ranges::any_of(setup.cases(), [&](const auto& c) { return c->dispatch().kernel == kernel; });
+    const std::string& wanted = setup.request().kernel;
+    if (launched && (wanted.empty() || wanted == kernel)) continue;
+    e.refuse(Outcome::AbiInvalid,
+             fmt::format("kernel '{}' is not K0's {}", kernel,
+                         launched ? "and is not the one to edit"
+                                  : "and is not launched: nothing of it could be tried"));
+    return false;
+  }
+  return true;
+}
+
 bool gate_statically(const Setup& setup, const oracle::Subject& candidate, Evaluation& e) {
   e.gate = Gate::G1;
   const auto verdict = oracle::compare_statically(*setup.k0(), candidate);
@@ -81,7 +98,7 @@ bool gate_statically(const Setup& setup, const oracle::Subject& candidate, Evalu
     refuse(e, Outcome::AbiInvalid, verdict.error());
     return false;
   }
-  if (verdict->outcome == oracle::Outcome::Equivalent) return true;
+  if (verdict->outcome == oracle::Outcome::Equivalent) return only_what_is_tried(setup, verdict->changed, e);
   if (verdict->outcome == oracle::Outcome::AbiInvalid) {
     Json fields = Json::array();
     std::string first;

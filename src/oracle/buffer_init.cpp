@@ -28,6 +28,14 @@ uint64_t below(uint64_t bits, uint64_t bound) {
   return static_cast<uint64_t>((__extension__ static_cast<unsigned __int128>(bits) * bound) >> 64);
 }
 
+uint64_t any_magnitude(const Init& init, const ElementType& t, uint64_t index) {
+  const uint64_t bits = random_bits(init.seed, index);
+  const auto span = static_cast<uint64_t>(init.exponent_second - init.exponent_first);
+  const int exponent = static_cast<int>((bits & 0xffff) * span >> 16) + init.exponent_first;
+  const double size = std::ldexp(1 + unit(bits), exponent);
+  return encode(t, (bits >> 16 & 1) != 0 ? -size : size);
+}
+
 // The sum of twelve numbers uniform in [0, 1) has variance 1. Unlike a logarithm and a cosine it comes out
 // the same on every machine, and it has no far outliers.
 double normal(uint64_t seed, uint64_t index) {
@@ -110,6 +118,7 @@ void fill_from_bytes(const Init& init, uint64_t offset, std::span<uint8_t> into)
 
 uint64_t plain_code(const Init& init, const Layout& layout, uint64_t index) {
   const ElementType& t = layout.type();
+  if (init.exponent_first != init.exponent_second) return any_magnitude(init, t, index);
   switch (init.kind) {
   case InitKind::Poison: return poison_byte(t) * 0x0101010101010101U & low_bits(t.bits);
   case InitKind::Constant: return t.is_integer() ? whole_code(t, init.whole_first) : encode(t, init.first);

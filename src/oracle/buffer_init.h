@@ -39,7 +39,9 @@ struct Init {
   /// So many elements on average are `spike`, or its negative, instead. 0: none.
   uint64_t spike_every = 0;
   double spike = 0;
-  bool spike_signs = false;    // both signs
+  bool spike_signs = false; // both signs
+  /// Floats: where they differ, all magnitudes from 2^first to 2^second alike, of both signs.
+  int exponent_first = 0, exponent_second = 0;
   std::vector<uint64_t> codes; // Codes
   Bytes bytes;                 // Bytes
 };

@@ -73,7 +73,7 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
     c.before = std::move(before);
     device->options().workgroups.clear();
     if (options.sample != 0 && shape.workgroup_count() > options.sample)
-      device->options().workgroups = sample_workgroups(shape.workgroups(), options.sample, 0);
+      device->options().workgroups = sample_workgroups(shape.workgroups(), options.sample, options.seed);
     return only_one ? BeforeLaunch::Stop : BeforeLaunch::Run;
   };
   ASMEVO_TRY(const LaunchReport report, run_launch(plan, *memory, *module, run));

@@ -42,6 +42,7 @@ struct LowerOptions {
   /// K0 runs only the corners of grids of more than so many workgroups, whatever comes of it for the launches
   /// behind; 0: all.
   uint64_t sample = 0;
+  uint64_t seed = 0;            // of the sample
   uint64_t most_workgroups = 0; // of a launch that runs whole: BadInput beyond; 0: no limit
   unsigned threads = 0;
   uint64_t most_instructions = uint64_t{1} << 32;

@@ -2,11 +2,14 @@
 
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "base/random.h"
 #include "oracle/case_quality.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -21,6 +24,8 @@ constexpr size_t most_made_up_sizes = 96;
 constexpr uint64_t most_made_up_instructions = 1'000'000; // of a workgroup
 constexpr uint64_t most_made_up_workgroups = 1024;        // more would cost more than all other cases
 constexpr uint64_t full_sample = 2;                       // workgroups of the full shape: the corners
+constexpr uint64_t between_sample = 6;                    // of sizes between the small shape and `full`
+constexpr uint64_t least_spread = 8;
 
 // Small ones first: they show most mistakes, and soon.
 std::vector<std::string> shapes_of(const LaunchSpec& spec, const std::string& wanted) {
@@ -77,17 +82,25 @@ class Recipes {
         if (shape != search_shape || variant == InputVariant::Spikes || shapes_.size() == 1)
           add({.shape = shape, .variant = variant, .seed = options_.seeds});
     for (unsigned more = 1; more <= 3; ++more)
-      for (const InputVariant variant : {InputVariant::Spikes, InputVariant::Boundary})
+      for (const InputVariant variant :
+           {InputVariant::Spikes, InputVariant::Boundary, InputVariant::Magnitudes})
         for (const std::string& shape : shapes_)
-          if (shape == shapes_.front() || (variant == InputVariant::Boundary && shape != search_shape))
+          if (shape == shapes_.front() || (variant != InputVariant::Spikes && shape != search_shape))
             add({.shape = shape, .variant = variant, .seed = options_.seeds + more});
+    for (unsigned more = 4; more <= 9; ++more)
+      add({.shape = shapes_.front(), .variant = InputVariant::Magnitudes, .seed = options_.seeds + more});
     if (!options_.shape.empty()) return std::move(list_);
+    add_in_place(shapes_.front());
+    add({.shape = shapes_.front(), .seed = options_.seeds, .shifted = true});
     add_sizes(shapes_.front());
     add_block_ends(shapes_.front());
     add_extremes(shapes_.front());
     for (const std::string& shape : shapes_)
       add_joint_sizes(shape, shape == shapes_.front() ? options_.joint_sizes : options_.joint_sizes / 8);
-    if (spec_.shapes.contains(std::string(full_shape)) && shapes_.front() != full_shape) add_full();
+    if (spec_.shapes.contains(std::string(full_shape)) && shapes_.front() != full_shape) {
+      add_full();
+      add_between();
+    }
     return std::move(list_);
   }
 
@@ -97,6 +110,9 @@ class Recipes {
     const auto part = [&name](const std::string& text) { name += (name.empty() ? "" : ", ") + text; };
     for (const auto& [size, value] : r.sizes) part(fmt::format("{} = {}", size, value));
     if (r.variant != InputVariant::AsGiven) part(std::string(oracle::name(r.variant)));
+    if (r.in_place) part(r.in_place->first + " in place of " + r.in_place->second);
+    if (r.shifted) part("shifted");
+    if (r.spread) part("all over");
     if (r.sample != 0) part("corners");
     part(fmt::format("seed {}", r.seed));
     r.name = std::move(name);
@@ -127,7 +143,10 @@ class Recipes {
       std::map<std::string, int64_t> sizes;
       int64_t number = 0;
       for (const auto& [size, value] : plain_sizes(spec_, shape)) {
-        if (value < 2) continue; // more likely a switch than a size
+        if (value < 2) { // more likely a switch than a size
+          if (i % 4 == 3) sizes[size] = 1 - value;
+          continue;
+        }
         const int64_t many = std::max<int64_t>(128, count) + (number % 2 == 0 ? -number : number);
         const int64_t range = value <= 8 ? 2 * value + number % 2 : value <= 64 ? 32 + number % 5 : many;
         int64_t step = 2 * number + 1;
@@ -180,18 +199,65 @@ class Recipes {
   void add_full() {
     const std::string shape(full_shape);
     add({.shape = shape, .sample = full_sample});
+    add({.shape = shape, .seed = options_.seeds, .spread = true});
     for (const std::string& of : {shape, shapes_.front()}) {
       const auto plan = LaunchPlan::make(spec_, of);
       if (!plan) continue;
       uint64_t largest = 1;
       for (const PlannedBuffer& b : plan->buffers) largest = std::max(largest, b.layout.count());
-      constexpr uint64_t wanted = uint64_t{3} << 32;
+      // Numbers of elements beyond 24 bits; such as need more than 32 for their bytes; beyond 31; and beyond
+      // 32, which no size of 32 bits lets one have.
+      constexpr std::array<uint64_t, 4> wanted = {uint64_t{5} << 23, uint64_t{5} << 28, uint64_t{5} << 29,
+                                                  uint64_t{3} << 32};
       for (const auto& [size, value] : plain_sizes(spec_, of))
-        if (value > 1 && largest < wanted)
-          add({.shape = of,
-               .sizes = {{size, value * static_cast<int64_t>(wanted / largest + 1)}},
-               .sample = full_sample});
+        for (const uint64_t elements : wanted)
+          if (value > 1 && largest < elements)
+            add({.shape = of,
+                 .sizes = {{size, value * static_cast<int64_t>(elements / largest + 1)}},
+                 .sample = full_sample});
     }
+  }
+
+  // All sizes somewhere between those of the small shape and those of `full`, each at a place of its own.
+  void add_between() {
+    constexpr unsigned many = 4;
+    const auto small = plain_sizes(spec_, shapes_.front()),
+               large = plain_sizes(spec_, std::string(full_shape));
+    for (unsigned i = 0; i < many; ++i) {
+      std::map<std::string, int64_t> sizes;
+      for (const auto& [size, most] : large) {
+        const auto least = small.find(size);
+        if (least == small.end() || least->second < 2 || most <= 2 * least->second) continue;
+        const uint64_t noise = hash64(as_bytes(size)) + first_seed_ + i;
+        const double part = (i + static_cast<double>(RandomStream(noise).below(1000)) / 1000) / many;
+        sizes[size] =
+            std::llround(static_cast<double>(least->second) *
+                         std::pow(static_cast<double>(most) / static_cast<double>(least->second), part));
+      }
+      if (!sizes.empty())
+        add({.shape = std::string(full_shape), .sizes = std::move(sizes), .sample = between_sample});
+    }
+  }
+
+  // Whoever launches a kernel may let it leave its result where one of its inputs was, as long as it bears
+  // that. Whether it does, K0 says.
+  void add_in_place(const std::string& shape) {
+    constexpr size_t most = 6;
+    const auto plan = LaunchPlan::make(spec_, shape);
+    if (!plan) return;
+    size_t count = 0;
+    for (const PlannedBuffer& out : plan->buffers)
+      for (const PlannedBuffer& in : plan->buffers)
+        if (can_be_in_place(out, in) && count++ < most)
+          add({.shape = shape, .seed = options_.seeds, .in_place = std::pair(out.name, in.name)});
+  }
+
+  static bool can_be_in_place(const PlannedBuffer& out, const PlannedBuffer& in) {
+    const auto plain = [](const PlannedBuffer& b) {
+      return !b.alias && b.pointers.empty() && b.spec->allocation.empty();
+    };
+    return out.role == Role::Out && in.role == Role::In && plain(out) && plain(in) && out.bytes == in.bytes &&
+           out.spec->dtype == in.spec->dtype;
   }
 
   const LaunchSpec& spec_;
@@ -266,6 +332,8 @@ class Maker {
 
   Result<LaunchPlan> plan_for(const CaseRecipe& r) const {
     LaunchSpec spec = spec_;
+    if (r.in_place) put_in_place(spec, *r.in_place);
+    if (r.shifted) shift(spec);
     for (const auto& [size, value] : r.sizes) {
       const Expression text{.text = std::to_string(value), .line = 0};
       const auto shape = spec.shapes.find(r.shape);
@@ -277,12 +345,42 @@ class Maker {
     return LaunchPlan::make(std::move(spec), r.shape, r.seed);
   }
 
+  static void put_in_place(LaunchSpec& spec, const std::pair<std::string, std::string>& which) {
+    for (BufferSpec& b : spec.buffers) {
+      if (b.name == which.first) b.alias = which.second, b.init.reset(), b.role = Role::InOut;
+      if (b.name == which.second) b.role = Role::InOut;
+    }
+  }
+
+  // Pointers into the middle of something larger. Scalar loads need whole dwords.
+  static void shift(LaunchSpec& spec) {
+    for (BufferSpec& b : spec.buffers) {
+      if (!b.allocation.empty() || !b.alias.empty()) continue;
+      const auto type = element_type(b.dtype);
+      b.allocation = "around " + b.name;
+      b.offset = {.text = std::to_string(std::max<unsigned>(4, type ? type->bits / 8 : 16)), .line = b.line};
+      AllocationSpec& around = spec.allocations.emplace_back();
+      around.line = b.line, around.name = b.allocation;
+    }
+  }
+
+  // How many workgroups of `full`. In the second set, which few candidates come to, far more.
+  uint64_t spread_of(const CaseRecipe& r) const {
+    const auto usual = usual_instructions_.find(r.shape);
+    if (usual == usual_instructions_.end()) return least_spread;
+    const uint64_t instructions = options_.held_back ? 4'000'000 : 250'000,
+                   most = options_.held_back ? 16'384 : 1024;
+    return std::clamp<uint64_t>(instructions / std::max<uint64_t>(1, usual->second), least_spread, most);
+  }
+
+  uint64_t sample_of(const CaseRecipe& r) const { return r.spread ? spread_of(r) : r.sample; }
+
   // Of a workgroup of K0.
   uint64_t most_instructions(const CaseRecipe& r) const {
     const uint64_t most = options_.prepare.most_instructions;
     if (!r.made_up()) return most;
     // Where a size beyond `full` counts rounds of a loop, the kernel would go on for hours.
-    const bool enlarged = r.sample != 0 && !r.sizes.empty();
+    const bool enlarged = r.spread || (r.sample != 0 && !r.sizes.empty());
     const auto usual = usual_instructions_.find(r.shape);
     if (enlarged && usual != usual_instructions_.end())
       return std::min(most, usual->second + usual->second / 4 + 20'000);
@@ -293,7 +391,8 @@ class Maker {
     LowerOptions options;
     options.kernel = options_.kernel;
     options.name = r.name;
-    options.sample = r.sample;
+    options.sample = sample_of(r);
+    options.seed = r.seed;
     if (r.made_up() && options_.prepare.sample == 0) options.most_workgroups = most_made_up_workgroups;
     options.known = std::make_shared<FirstContents>(room_);
     options.more = &more_launches;
@@ -307,7 +406,7 @@ class Maker {
     options.threads = threads;
     options.seed = r.seed;
     options.most_instructions = most_instructions(r);
-    if (r.sample != 0) options.sample = r.sample;
+    if (const uint64_t sample = sample_of(r); sample != 0) options.sample = sample;
     options.sanitize = options_.sanitize && is_watched(r);
     // K0's orders of waves are tried with the first inputs of a shape; with others one more run shows noise
     // that matters.
@@ -318,7 +417,7 @@ class Maker {
   // Watching takes several times as long as the run. What it finds seldom depends on sizes and inputs, but
   // for paths that few of them take.
   static bool is_watched(const CaseRecipe& r) {
-    if (r.shape == search_shape || r.sample != 0) return false;
+    if (r.shape == search_shape || r.sample != 0 || r.spread) return false;
     if (!r.made_up()) return r.seed % held_back_seeds == 0;
     constexpr uint64_t one_in = 8;
     return hash64(as_bytes(r.name)) % one_in == 0;
@@ -330,12 +429,14 @@ class Maker {
   Status make(const CaseRecipe& r, unsigned threads, Made& made) const {
     ASMEVO_TRY(LaunchPlan plan, plan_for(r));
     if (!apply(r.variant, plan) && r.variant != InputVariant::AsGiven) return {}; // no other inputs
-    if (r.sample != 0) fill_unwritten(plan);
+    const bool sampled = r.sample != 0 || r.spread;
+    if (sampled) fill_unwritten(plan);
     ASMEVO_TRY(auto cases, lower(plan, object_of(k0_), lowering(r, threads, made.more_launches)));
     const PrepareOptions prepare = preparing(r, threads);
     for (Case& c : cases) {
       c.made_up = r.made_up();
-      if (r.sample != 0 && !check_sampled(*k0_, c)) continue; // needs all of its workgroups
+      const bool part = sampled && c.shape.workgroup_count() > prepare.sample;
+      if (part && !check_sampled(*k0_, c)) continue; // needs all of its workgroups
       ASMEVO_TRY(auto prepared, PreparedCase::make(std::move(c), k0_, prepare));
       made.cases.push_back(std::move(prepared));
     }

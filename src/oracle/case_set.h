@@ -34,7 +34,13 @@ struct CaseRecipe {
   InputVariant variant = InputVariant::AsGiven;
   uint64_t seed = 0;
   uint64_t sample = 0; // so many workgroups of the first launch alone; 0: as PrepareOptions say
-  bool made_up() const { return !sizes.empty() || variant != InputVariant::AsGiven || sample != 0; }
+  bool spread = false; // as many workgroups as can be had for a time, all over the grid
+  // Buffers by name: the first is the second's memory.
+  std::optional<std::pair<std::string, std::string>> in_place = {};
+  bool shifted = false; // buffers begin just as far into memory as their elements need
+  bool made_up() const {
+    return !sizes.empty() || variant != InputVariant::AsGiven || sample != 0 || spread || in_place || shifted;
+  }
 };
 
 struct CaseSet {

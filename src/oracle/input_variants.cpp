@@ -62,6 +62,23 @@ void make_boundary(Init& init, const Layout& layout, uint64_t seed) {
   }
 }
 
+// What a comparison with tolerance sees is what is not far smaller than the rest: so one band of magnitudes
+// after the other, and now and then those that functions like exp make something of.
+void make_magnitudes(Init& init, const ElementType& type, uint64_t seed) {
+  constexpr uint64_t bands = 7, one_in = 5, seeds_of_a_set = 1'000'000;
+  const uint64_t which = seed % seeds_of_a_set + seed / seeds_of_a_set * one_in;
+  if (which % one_in == 0) {
+    constexpr int moderate = 6;
+    init.exponent_first = -std::min<int>(moderate, type.bias);
+    init.exponent_second = -init.exponent_first;
+    return;
+  }
+  const auto band = static_cast<int>(which % bands);
+  init.exponent_first = 1 - type.bias + band * 2 * type.bias / static_cast<int>(bands);
+  init.exponent_second =
+      std::max(init.exponent_first + 1, 1 - type.bias + (band + 1) * 2 * type.bias / static_cast<int>(bands));
+}
+
 bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, const Layout& layout,
                     uint64_t seed) {
   const std::optional<double> size = magnitude(init);
@@ -99,6 +116,7 @@ bool apply_to_float(InputVariant variant, Init& init, const ElementType& type, c
   }
   case InputVariant::Boundary: make_boundary(init, layout, seed); return true;
   case InputVariant::Extremes: init.extremes_every = 1; return true;
+  case InputVariant::Magnitudes: make_magnitudes(init, type, seed); return true;
   }
   return false;
 }
@@ -184,23 +202,23 @@ const PlannedBuffer* largest_float_input(const LaunchPlan& plan) {
 } // namespace
 
 std::string_view name(InputVariant variant) {
-  constexpr std::array<std::string_view, 11> names = {"as given", "both signs",      "few values", "zeros",
-                                                      "small",    "large",           "spikes",     "negative",
-                                                      "empty",    "boundary values", "extremes"};
+  constexpr std::array<std::string_view, 12> names = {
+      "as given", "both signs", "few values", "zeros",           "small",    "large",
+      "spikes",   "negative",   "empty",      "boundary values", "extremes", "magnitudes"};
   return names[static_cast<size_t>(variant)];
 }
 
 const std::vector<InputVariant>& other_variants() {
   static const std::vector<InputVariant> all = {
-      InputVariant::Signed,   InputVariant::FewValues, InputVariant::Zeros,
-      InputVariant::Small,    InputVariant::Large,     InputVariant::Spikes,
-      InputVariant::Negative, InputVariant::Empty,     InputVariant::Boundary};
+      InputVariant::Signed,   InputVariant::FewValues, InputVariant::Zeros,    InputVariant::Small,
+      InputVariant::Large,    InputVariant::Spikes,    InputVariant::Negative, InputVariant::Empty,
+      InputVariant::Boundary, InputVariant::Magnitudes};
   return all;
 }
 
 bool wants_specials(InputVariant variant) {
   return variant == InputVariant::AsGiven || variant == InputVariant::Boundary ||
-         variant == InputVariant::Extremes;
+         variant == InputVariant::Extremes || variant == InputVariant::Magnitudes;
 }
 
 void fill_unwritten(LaunchPlan& plan) {

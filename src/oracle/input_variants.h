@@ -11,16 +11,17 @@ namespace asmevo::oracle {
 
 enum class InputVariant : uint8_t {
   AsGiven,
-  Signed,    // floats: both signs, as far from 0 as given
-  FewValues, // few different numbers, so many ties; integers stay within their range
-  Zeros,     // integers: the smallest given
-  Small,     // floats: around the smallest normal number
-  Large,     // floats: 64 times as large
-  Spikes,    // a few much larger than the rest: one that is left out, or taken twice, shows in any sum
-  Negative,  // floats: all of them far below 0; scalars with the other sign
-  Empty,     // the largest input 0, all others and the scalars large: what a sum starts from stands alone
-  Boundary,  // here and there NaNs, infinities, -0, largest and smallest numbers; integers: extremes
-  Extremes,  // nothing but these
+  Signed,     // floats: both signs, as far from 0 as given
+  FewValues,  // few different numbers, so many ties; integers stay within their range
+  Zeros,      // integers: the smallest given
+  Small,      // floats: around the smallest normal number
+  Large,      // floats: 64 times as large
+  Spikes,     // a few much larger than the rest: one that is left out, or taken twice, shows in any sum
+  Negative,   // floats: all of them far below 0; scalars with the other sign
+  Empty,      // the largest input 0, all others and the scalars large: what a sum starts from stands alone
+  Boundary,   // here and there NaNs, infinities, -0, largest and smallest numbers; integers: extremes
+  Extremes,   // nothing but these
+  Magnitudes, // floats: of every size alike
 };
 std::string_view name(InputVariant);
 /// All but AsGiven and Extremes, which make sense with more than a few elements.

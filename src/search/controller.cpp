@@ -21,7 +21,10 @@ bool was_interrupted(const Evaluation& e) {
 
 std::string edit_text(const Suggestion& s) {
   if (!s.object) return s.edit.json();
-  return gate::Json({{"rationale", s.edit.rationale}, {"direction", s.edit.direction}}).dump();
+  return gate::Json({{"object_hash", content_hash(*s.object)},
+                     {"rationale", s.edit.rationale},
+                     {"direction", s.edit.direction}})
+      .dump();
 }
 
 Result<std::string> assembly_of(const Bytes& object) {
@@ -86,6 +89,9 @@ Status Controller::start(std::shared_ptr<const oracle::Subject> k0) {
     if (a.outcome == gate::Outcome::InfrastructureError && a.round == last_round) continue;
     recorded_.emplace(std::pair(a.round, a.slot), a);
   }
+  // What was attempted is not taken back by a smaller budget.
+  if (options_.budget.attempts)
+    options_.budget.attempts = std::max<uint64_t>(*options_.budget.attempts, recorded_.size());
   ASMEVO_TRY(const std::vector<run::Node> nodes, folder_.nodes());
   for (const run::Node& n : nodes) recorded_nodes_.emplace(n.id, n);
   run::Node root;
@@ -126,7 +132,7 @@ Status Controller::begin_round(std::vector<Slot>& slots) {
       if (found->second.edit != slot.attempt.edit)
         return bad_input(
             "{}: attempt {} of round {} is not the one that this program would make: the run is of "
-            "another version, or its settings were changed",
+            "another version, or its settings or proposals were changed",
             folder_.path().string(), slot.attempt.slot, round_);
       const uint32_t base = slot.attempt.base;
       slot.attempt = found->second;

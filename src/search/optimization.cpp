@@ -83,7 +83,12 @@ class Optimization {
     if (e.passed()) pool_->hold_against(0, e);
     if (pool_->interrupted()) return {};
     if (!e.passed() || c.speedup <= 1 || e.object_hash != best.node.object_hash) {
-      const std::string text = fmt::format("node {} from disk: {} {}", best.node.id, name(e.outcome), e.text);
+      const std::string text =
+          e.passed()
+              ? fmt::format("node {} from disk: {}", best.node.id,
+                            e.object_hash != best.node.object_hash ? "another object than was committed"
+                                                                   : "not faster than K0")
+              : fmt::format("node {} from disk: {} {}", best.node.id, name(e.outcome), e.text);
       result_.notes.push_back(text);
       return folder_.record(run::Event{result_.standing.seconds, "not_confirmed", text});
     }

@@ -74,6 +74,27 @@ TEST_F(ChangedRuns, WildValuesInTheDatabase) {
   expect_refused({"report", run_.string()}, "not JSON");
 }
 
+TEST_F(ChangedRuns, ASmallerBudgetTakesNothingBack) {
+  const Ran ran = run_asmevo({"resume", run_.string(), "--attempts", "1"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("6 attempts: 2 committed"));
+}
+
+TEST_F(ChangedRuns, AnotherObjectUnderTheSameNameIsAnotherProposal) {
+  ASSERT_TRUE(write_file(folder_ / "p.json", R"([{"object": "o.co", "rationale": "r"}])"));
+  fs::copy_file(run_ / "best.co", folder_ / "o.co");
+  const fs::path other = folder_ / "other";
+  ASSERT_EQ(run_asmevo(pair_command(other, folder_ / "p.json")).exit_code, 0);
+  fs::copy_file(pair_k0, folder_ / "o.co", fs::copy_options::overwrite_existing);
+  expect_refused({"resume", other.string(), "--attempts", "8"}, "proposals were changed");
+}
+
+TEST_F(ChangedRuns, AReportIsNoReasonToLoseAnotherFile) {
+  expect_refused({"report", run_.string(), "-o", (run_ / "run.sqlite").string()}, "is no report");
+  for (int twice = 0; twice < 2; ++twice)
+    EXPECT_EQ(run_asmevo({"report", run_.string(), "-o", (folder_ / "r.html").string()}).exit_code, 0);
+}
+
 TEST_F(ChangedRuns, ALockThatIsAPipe) {
   fs::remove(run_ / "lock");
   ASSERT_EQ(::mkfifo((run_ / "lock").c_str(), 0600), 0);

@@ -1,4 +1,5 @@
 #include "emulator/address_space.h"
+#include "emulator/float_mode.h"
 
 #include <gtest/gtest.h>
 
@@ -42,6 +43,26 @@ TEST(AddressSpace, StartsAsZerosAndKeepsWhatIsWritten) {
   EXPECT_TRUE(put<uint32_t>(m, base + 8, 0x12345678));
   EXPECT_EQ(get<uint32_t>(m, base + 8), 0x12345678U);
   EXPECT_EQ(get<uint8_t>(m, base + 9), 0x56);
+}
+
+// A wave asks for a page first, with the modes that it has set.
+TEST(AddressSpace, FirstContentsDoNotDependOnModes) {
+  AddressSpace memory;
+  const auto fill = [](uint64_t, std::span<uint8_t> page) {
+    volatile float least = 0x1p-126F, third = 1.0F / 3;
+    const float values[] = {least / 2, third * 3.0F - 1};
+    std::memcpy(page.data(), values, sizeof values);
+  };
+  ASSERT_TRUE(memory.map({"plain", 0x10000, 4096}, fill));
+  ASSERT_TRUE(memory.map({"modes", 0x20000, 4096}, fill));
+  std::array<uint8_t, 8> plain{}, modes{};
+  ASSERT_TRUE(memory.read(0x10000, plain));
+  {
+    constexpr uint32_t flushing_up = FloatMode::csr_plain | 0x8040 | 2U << 13;
+    const MxcsrScope wave(flushing_up);
+    ASSERT_TRUE(memory.read(0x20000, modes));
+  }
+  EXPECT_EQ(plain, modes);
 }
 
 TEST(AddressSpace, AccessesCrossPages) {

@@ -83,12 +83,23 @@ TEST(CaseSet, IsWhatItSays) {
                                           "tiny, negative, seed 3",
                                           "tiny, empty, seed 3",
                                           "tiny, boundary values, seed 3",
+                                          "tiny, magnitudes, seed 3",
                                           "tiny, spikes, seed 4",
                                           "tiny, boundary values, seed 4",
+                                          "tiny, magnitudes, seed 4",
                                           "tiny, spikes, seed 5",
                                           "tiny, boundary values, seed 5",
+                                          "tiny, magnitudes, seed 5",
                                           "tiny, spikes, seed 6",
                                           "tiny, boundary values, seed 6",
+                                          "tiny, magnitudes, seed 6",
+                                          "tiny, magnitudes, seed 7",
+                                          "tiny, magnitudes, seed 8",
+                                          "tiny, magnitudes, seed 9",
+                                          "tiny, magnitudes, seed 10",
+                                          "tiny, magnitudes, seed 11",
+                                          "tiny, magnitudes, seed 12",
+                                          "tiny, shifted, seed 3",
                                           "tiny, n = 1, seed 4",
                                           "tiny, n = 2, seed 4",
                                           "tiny, n = 3, seed 4",
@@ -104,8 +115,13 @@ TEST(CaseSet, IsWhatItSays) {
     const std::string given = n == 70 ? "tiny, seed 0" : fmt::format("tiny, n = {}, seed", n);
     EXPECT_THAT(names, Contains(HasSubstr(given)));
   }
-  EXPECT_EQ(names.back(), "full, corners, seed 0, launch 1");
-  EXPECT_EQ(set.cases.back()->sample(), (std::vector<uint64_t>{0, 15624999}));
+  const auto sample_of = [&](std::string_view name) {
+    const auto found = std::ranges::find(set.cases, name, [](const auto& c) { return c->dispatch().name; });
+    return found == set.cases.end() ? std::vector<uint64_t>() : (*found)->sample();
+  };
+  EXPECT_EQ(sample_of("full, corners, seed 0, launch 1"), (std::vector<uint64_t>{0, 15624999}));
+  EXPECT_GE(sample_of("full, all over, seed 3, launch 1").size(), 1000U);
+  EXPECT_THAT(names, Contains(HasSubstr("full, n = 3000000000"))) << "more bytes than 32 bits can tell";
   EXPECT_THAT(set.left_out, ::testing::ElementsAre(
                                 AllOf(HasSubstr("tiny, n = 0"), HasSubstr("grid")),
                                 AllOf(HasSubstr("full, n = 13000000000"), HasSubstr("does not fit in u32")),
