@@ -34,9 +34,11 @@ struct Totals {
   size_t functions = 0, findings = 0, possible = 0;
 };
 
-program::CheckOptions check_options(const CodeObject& object, const std::string& function, bool possible) {
+program::CheckOptions check_options(const CodeObject& object, const std::string& function, bool possible,
+                                    bool comparing) {
   program::CheckOptions options;
   options.possible = possible;
+  options.every_use = comparing;
   if (const codeobject::Kernel* kernel = object.find_kernel(function)) {
     options.allocated_vgprs = codeobject::allocated_vgprs(kernel->descriptor, object.target());
     options.accum_offset = codeobject::accum_offset(kernel->descriptor, object.target());
@@ -47,9 +49,9 @@ program::CheckOptions check_options(const CodeObject& object, const std::string&
 }
 
 std::vector<Finding> check_function(const CodeObject& object, const Program& program,
-                                    const Function& function, bool possible) {
+                                    const Function& function, bool possible, bool comparing = false) {
   const program::Cfg cfg = program::Cfg::build(program, function);
-  return program::check(program, function, cfg, check_options(object, function.name, possible));
+  return program::check(program, function, cfg, check_options(object, function.name, possible, comparing));
 }
 
 // Prints the findings of one object, or collects them as JSON.
@@ -176,11 +178,11 @@ Result<Answer> compare(const CheckArguments& options, bool json) {
   for (const Function& function : b.functions) {
     const Function* original = a.find_function(function.name);
     std::vector<Finding> before;
-    if (original != nullptr) before = check_function(k0.original.object, a, *original, true);
+    if (original != nullptr) before = check_function(k0.original.object, a, *original, true, true);
     std::vector<Finding> fresh =
-        program::new_findings(a, before, b, check_function(k1.original.object, b, function, true));
+        program::new_findings(a, before, b, check_function(k1.original.object, b, function, true, true));
     if (original != nullptr)
-      std::ranges::move(program::removed_barriers(a, *original, b, function), std::back_inserter(fresh));
+      std::ranges::move(program::compared_findings(a, *original, b, function), std::back_inserter(fresh));
     report.add(printer, function, fresh);
   }
   return report.finish(true);

@@ -75,6 +75,7 @@ class Comparison {
 
   AbiDiff run() {
     compare_objects();
+    compare_loading();
     compare_symbols();
     compare_data();
     compare_relocations();
@@ -98,6 +99,39 @@ class Comparison {
     field("object", "target", k0_.target().id(), candidate_.target().id());
     field("object", "e_flags", fmt::format("{:#x}", k0_.elf_flags()),
           fmt::format("{:#x}", candidate_.elf_flags()));
+  }
+
+  // A loader goes by these alone and never looks at sections.
+  void compare_loading() {
+    const auto a = *load<Elf64_Ehdr>(k0_.bytes(), 0), b = *load<Elf64_Ehdr>(candidate_.bytes(), 0);
+    field("object", "e_type", uint64_t{a.e_type}, uint64_t{b.e_type});
+    field("object", "e_entry", fmt::format("{:#x}", a.e_entry), fmt::format("{:#x}", b.e_entry));
+    const std::vector<Segment>&before = k0_.segments(), &after = candidate_.segments();
+    field("object", "program headers", uint64_t{before.size()}, uint64_t{after.size()});
+    for (size_t i = 0; i < std::min(before.size(), after.size()); ++i)
+      field("object", fmt::format("program header {}", i), kind(before[i]), kind(after[i]));
+    field("object", "what PT_NOTE and PT_DYNAMIC cover", covered_sections(k0_), covered_sections(candidate_));
+  }
+
+  static std::string kind(const Segment& s) { return fmt::format("type {:#x}, flags {}", s.type, s.flags); }
+
+  // Addresses and sizes are hostile.
+  static bool covers(const Segment& segment, const Section& section) {
+    const auto within = [](uint64_t begin, uint64_t size, uint64_t in, uint64_t in_size) {
+      return begin >= in && begin - in <= in_size && size <= in_size - (begin - in);
+    };
+    return within(section.offset, section.size, segment.offset, segment.file_size) &&
+           within(section.address, section.size, segment.address, segment.memory_size);
+  }
+
+  static std::string covered_sections(const CodeObject& object) {
+    std::string text;
+    for (const Segment& segment : object.segments())
+      for (const Section& section : object.sections())
+        if ((segment.type == PT_NOTE && section.type == SHT_NOTE && covers(segment, section)) ||
+            (segment.type == PT_DYNAMIC && section.type == SHT_DYNAMIC && covers(segment, section)))
+          text += (text.empty() ? "" : ", ") + section.name;
+    return text;
   }
 
   // By name; a name that occurs twice is compared in order.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 namespace asmevo::oracle {
 
@@ -15,6 +14,7 @@ using program::Function;
 std::vector<Finding> findings_of(const Subject& subject, const Function& function) {
   program::CheckOptions options;
   options.possible = true; // K0 did not have it: worth a refusal
+  options.every_use = true;
   if (const codeobject::Kernel* kernel = subject.object().find_kernel(function.name)) {
     const isa::Target& target = subject.object().target();
     options.allocated_vgprs = codeobject::allocated_vgprs(kernel->descriptor, target);
@@ -26,23 +26,6 @@ std::vector<Finding> findings_of(const Subject& subject, const Function& functio
   return program::check(subject.program(), function, cfg, options);
 }
 
-// What orders memory between waves and workgroups: atomics, cache write-backs and invalidations, accesses
-// that go past caches (sc bits; glc and scc on gfx90a). The emulator has no caches and runs one wave at a
-// time, so no run shows that one is missing.
-std::map<std::string, unsigned> synchronisation(const program::Program& p, const Function& f) {
-  std::map<std::string, unsigned> count;
-  for (program::Index i = f.begin; i < f.end; ++i) {
-    const isa::Instruction& instruction = p.instruction(i);
-    const isa::MemoryAccess& memory = instruction.memory;
-    const std::string_view base = instruction.base_mnemonic;
-    if (memory.atomic || base.starts_with("buffer_wbl2") || base.starts_with("buffer_inv"))
-      ++count[std::string(base)];
-    else if (memory.kind != isa::MemoryKind::None && (instruction.mods.sc0 || instruction.mods.sc1))
-      ++count[memory.store ? "stores with sc bits" : "loads with sc bits"];
-  }
-  return count;
-}
-
 bool same_instructions(const program::Program& a, const Function& f, const program::Program& b,
                        const Function& g) {
   if (f.padding - f.begin != g.padding - g.begin) return false;
@@ -50,20 +33,6 @@ bool same_instructions(const program::Program& a, const Function& f, const progr
     if (!std::ranges::equal(a.instruction(f.begin + i).encoding(), b.instruction(g.begin + i).encoding()))
       return false;
   return true;
-}
-
-void compare_synchronisation(const Subject& k0, const Function& original, const Subject& candidate,
-                             const Function& function, std::vector<std::string>& findings) {
-  const auto there = synchronisation(candidate.program(), function);
-  for (const auto& [what, before] : synchronisation(k0.program(), original)) {
-    const auto found = there.find(what);
-    const unsigned now = found == there.end() ? 0 : found->second;
-    if (now < before)
-      findings.push_back(
-          fmt::format("{}: possible: {} {} where K0 has {}: what orders memory between waves cannot be "
-                      "verified by running",
-                      function.name, now, what, before));
-  }
 }
 
 } // namespace
@@ -84,10 +53,9 @@ Result<StaticVerdict> compare_statically(const Subject& k0, const Subject& candi
     if (original != nullptr) before = findings_of(k0, *original);
     std::vector<Finding> fresh = program::new_findings(a, before, b, findings_of(candidate, function));
     if (original != nullptr)
-      std::ranges::move(program::removed_barriers(a, *original, b, function), std::back_inserter(fresh));
+      std::ranges::move(program::compared_findings(a, *original, b, function), std::back_inserter(fresh));
     if (original != nullptr && function.kernel && !same_instructions(a, *original, b, function))
       verdict.changed.push_back(function.name);
-    if (original != nullptr) compare_synchronisation(k0, *original, candidate, function, verdict.findings);
     for (const Finding& f : fresh)
       verdict.findings.push_back(
           fmt::format("{}: {}{}", function.name, f.possible ? "possible: " : "", f.message));

@@ -27,7 +27,7 @@ struct ResourceRequest {
 
 struct Edit {
   uint32_t base = 0;  // node the ids belong to
-  std::string kernel; // symbol name
+  std::string kernel; // symbol name; changes lie in it and in functions that it calls
   std::vector<Change> changes;
   ResourceRequest resources;
   std::string rationale, direction;

@@ -36,6 +36,7 @@ class Splicer {
   std::expected<Program, SpliceError> run() {
     if (base_.find_function(edit_.kernel) == nullptr)
       return fail(0, fmt::format("there is no kernel '{}'", printable(edit_.kernel)));
+    find_own_functions();
     if (auto found = find_ranges(); !found) return std::unexpected(found.error());
     if (auto parsed = parse_texts(); !parsed) return std::unexpected(parsed.error());
     build_entries();
@@ -65,6 +66,30 @@ class Splicer {
     return std::unexpected(SpliceError{change, line, column, std::move(message)});
   }
 
+  // --- what the edit may change ---
+
+  // The kernel and the functions that its code refers to, and so on, but no other kernel: that one is not run
+  // to see what the edit does to it.
+  void find_own_functions() {
+    std::vector<const Function*> work = {base_.find_function(edit_.kernel)};
+    own_ = {work.front()};
+    while (!work.empty()) {
+      const Function& f = *work.back();
+      work.pop_back();
+      for (Index i = f.begin; i < f.end; ++i) {
+        const Function* other = referred_function(base_.entries[i]);
+        if (other != nullptr && !other->kernel && own_.insert(other).second) work.push_back(other);
+      }
+    }
+  }
+
+  const Function* referred_function(const Entry& entry) const {
+    if (entry.reference == no_index) return nullptr;
+    const Reference& r = base_.references[entry.reference];
+    if (r.label == no_index) return base_.find_function(r.symbol); // through the GOT
+    return base_.function_at(base_.labels[r.label].at);
+  }
+
   // --- the ranges, in address order and disjoint ---
 
   Outcome find_ranges() {
@@ -79,6 +104,9 @@ class Splicer {
       const Function* function = base_.function_at(*first);
       if (function == nullptr || *last >= function->end)
         return fail(k, fmt::format("{} to {} is not inside one function", first_id.text(), last_id.text()));
+      if (!own_.contains(function))
+        return fail(k, fmt::format("{} belongs to '{}', which is neither kernel '{}' nor a function it calls",
+                                   first_id.text(), printable(function->name), printable(edit_.kernel)));
       ranges_.push_back({*first, c.before ? *first : *last + 1, k});
     }
     std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& x, const Range& y) {
@@ -339,6 +367,7 @@ class Splicer {
   uint32_t node_;
   isa::Codec& codec_;
   Program result_;
+  std::unordered_set<const Function*> own_; // of base_
   std::vector<Range> ranges_;
   std::vector<std::vector<isa::ParsedLine>> lines_; // by change
   std::vector<Index> start_, self_;

@@ -6,10 +6,13 @@
 #include "program/exec_check.h"
 #include "program/finding_list.h"
 #include "program/hazard_check.h"
+#include "program/memory_order.h"
 #include "program/resource_check.h"
+#include "program/side_effects.h"
 #include "program/wait_check.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -24,6 +27,8 @@ std::string_view name(FindingKind kind) {
   case FindingKind::Barrier: return "barrier";
   case FindingKind::Exec: return "exec";
   case FindingKind::Resource: return "resource";
+  case FindingKind::MemoryOrder: return "memory order";
+  case FindingKind::SideEffect: return "side effect";
   }
   return "?";
 }
@@ -44,12 +49,19 @@ std::vector<Finding> check(const Program& program, const Function& function, con
 namespace {
 
 // What a finding is apart from where it stands. Where it is certain the registers belong to it: a missing
-// wait for another one is another mistake.
-using Likeness =
-    std::tuple<FindingKind, std::string, std::string, std::string, std::string_view, std::string_view>;
+// wait for another one is another mistake, and one whose use has another result, too. K0's may be dead.
+using Likeness = std::tuple<FindingKind, std::string, std::string, std::string, std::string, std::string_view,
+                            std::string_view>;
 
 std::string_view mnemonic(const Program& program, Index i) {
   return i == no_index ? std::string_view() : program.instruction(i).base_mnemonic;
+}
+
+std::string results(const Program& program, const Finding& f) {
+  std::string names;
+  if (f.kind == FindingKind::MissingWait && !f.possible && f.consumer != no_index)
+    for (const isa::RegRange& d : program.instruction(f.consumer).defs) names += isa::name(d) + " ";
+  return names;
 }
 
 Likeness likeness(const Program& program, const Finding& f) {
@@ -57,6 +69,7 @@ Likeness likeness(const Program& program, const Finding& f) {
           f.rule,
           f.register_class,
           f.possible ? "" : f.object,
+          results(program, f),
           mnemonic(program, f.producer),
           mnemonic(program, f.consumer)};
 }
@@ -126,6 +139,14 @@ std::vector<Finding> removed_barriers(const Program& k0, const Function& k0_func
     findings.add(std::move(finding));
   }
   return findings.take();
+}
+
+std::vector<Finding> compared_findings(const Program& k0, const Function& k0_function,
+                                       const Program& candidate, const Function& function) {
+  std::vector<Finding> all = removed_barriers(k0, k0_function, candidate, function);
+  std::ranges::move(lost_order(k0, k0_function, candidate, function), std::back_inserter(all));
+  std::ranges::move(added_side_effects(k0, k0_function, candidate, function), std::back_inserter(all));
+  return all;
 }
 
 std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>& of_k0,

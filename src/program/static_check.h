@@ -23,6 +23,8 @@ enum class FindingKind : uint8_t {
   Barrier,           // LDS traffic not waited for before s_barrier, a barrier that not all waves may run
   Exec,              // vector instruction with EXEC known to be 0
   Resource,          // a register beyond the allocation, an LDS offset beyond the workgroup's
+  MemoryOrder,       // less order between waves than K0 has (memory_order.h)
+  SideEffect,        // what no run shows and K0 does not do (side_effects.h)
 };
 std::string_view name(FindingKind);
 
@@ -44,6 +46,9 @@ struct Finding {
 struct CheckOptions {
   bool waits = true, wait_states = true, barriers = true, exec = true;
   bool possible = false; // report possible findings too
+  // For comparing: what is not waited for stays in flight, so that each use of it is a finding. Otherwise a
+  // mistake is one finding, and hides that a candidate adds uses to it or has dropped the wait behind it.
+  bool every_use = false;
   // From the descriptor; 0: not checked.
   unsigned allocated_vgprs = 0, accum_offset = 0, allocated_sgprs = 0;
   // LDS of a workgroup, if known: what the descriptor says. A launch may add dynamic LDS behind it, of which
@@ -59,6 +64,11 @@ std::vector<Finding> check(const Program&, const Function&, const Cfg&, const Ch
 /// ids are matched first, so what is reported is what an edit brought.
 std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>& of_k0,
                                   const Program& candidate, const std::vector<Finding>& of_candidate);
+
+/// What else a candidate lacks or adds, function by function: removed_barriers() and those of memory_order.h
+/// and side_effects.h.
+std::vector<Finding> compared_findings(const Program& k0, const Function& k0_function,
+                                       const Program& candidate, const Function& function);
 
 /// Places of a candidate where K0 has an s_barrier and it has none any more, when it has fewer of them in
 /// all. Possible findings: a barrier may be one too many, but nothing in the code says so.

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace asmevo::program {
@@ -72,24 +74,27 @@ class WaitCheck {
   }
 
   void check_registers(Index at, const Instruction& i) {
+    if (options_.every_use && !report_) return; // nothing becomes of it
     for_each_in_flight(state_, i, modes_.indexed(at),
                        [&](const RegRange& range, FlightClass c, RegUnit u) { report(at, range, c, u); });
   }
 
-  // Goes on as if the wait had been there: one mistake, one finding.
+  // Goes on as if the wait had been there: one mistake, one finding. But not for comparing.
   void report(Index at, const RegRange& range, FlightClass c, RegUnit u) {
-    const unsigned n = state_.age(c, u);
-    if (report_ && options_.waits) {
-      Finding finding;
-      finding.kind = FindingKind::MissingWait;
-      finding.rule = counter_name(c);
-      finding.producer = state_.producer(c, u);
-      finding.consumer = at;
-      finding.missing = fmt::format("s_waitcnt {}({})", counter_name(c), n);
-      finding.possible = may_be_complete(program_, cfg_, finding.producer, at, c, u);
-      if (options_.possible || !finding.possible) findings_.add(std::move(finding), range);
-    }
-    state_.complete(c, n);
+    if (report_ && options_.waits && reported_.emplace(c, state_.producer(c, u), at).second)
+      add(at, range, c, u);
+    if (!options_.every_use) state_.complete(c, state_.age(c, u));
+  }
+
+  void add(Index at, const RegRange& range, FlightClass c, RegUnit u) {
+    Finding finding;
+    finding.kind = FindingKind::MissingWait;
+    finding.rule = counter_name(c);
+    finding.producer = state_.producer(c, u);
+    finding.consumer = at;
+    finding.missing = fmt::format("s_waitcnt {}({})", counter_name(c), state_.age(c, u));
+    finding.possible = may_be_complete(program_, cfg_, finding.producer, at, c, u);
+    if (options_.possible || !finding.possible) findings_.add(std::move(finding), range);
   }
 
   // LDS serves a compute unit's waves in the order their instructions reach it, and shipped kernels rely on
@@ -121,6 +126,7 @@ class WaitCheck {
   std::vector<FlightState> entry_; // per block
   std::vector<char> grown_;        // whether entry_ has grown since the block was last walked
   FlightState state_;
+  std::set<std::tuple<FlightClass, Index, Index>> reported_; // with producer and consumer
   bool report_ = false;
 };
 

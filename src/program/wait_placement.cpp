@@ -205,7 +205,9 @@ class Planner {
     return std::move(plan_);
   }
 
+  // Of the code as it is: what it does not wait for, it does not wait for.
   std::vector<WaitPlacer> entries() {
+    places_ = false;
     solve();
     return std::move(entry_);
   }
@@ -249,7 +251,7 @@ class Planner {
   }
 
   void put(std::map<Index, WaitNeed>& where, Index i, const WaitNeed& n) {
-    if (waits_for_nothing(n)) return;
+    if (!places_ || waits_for_nothing(n)) return;
     wave_.wait(n);
     if (!planning_) return;
     const auto [at, is_new] = where.try_emplace(i, n);
@@ -270,6 +272,7 @@ class Planner {
   std::vector<WaitPlacer> entry_; // by block
   WaitPlacer wave_;
   WaitPlan plan_;
+  bool places_ = true; // waits are put where they are needed
   bool planning_ = false;
 };
 

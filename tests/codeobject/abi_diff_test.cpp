@@ -271,6 +271,36 @@ TEST(AbiDiff, DataAndRelocations) {
   expect_frozen(parsed(bytes), "target");
 }
 
+// What a loader goes by, though no section says so.
+TEST(AbiDiff, ProgramHeadersAndEntry) {
+  const Elf64_Ehdr header = *load<Elf64_Ehdr>(k0().bytes(), 0);
+  std::string name; // of the header that is changed
+  const auto with_header = [&](uint32_t type, uint32_t flags, auto change) {
+    Bytes bytes(k0().bytes().begin(), k0().bytes().end());
+    for (size_t i = 0; i < header.e_phnum; ++i) {
+      const uint64_t at = header.e_phoff + i * sizeof(Elf64_Phdr);
+      auto segment = *load<Elf64_Phdr>(bytes, at);
+      if (segment.p_type != type || (segment.p_flags & flags) != flags) continue;
+      change(segment);
+      store(bytes, at, segment);
+      name = fmt::format("program header {}", i);
+      return parsed(bytes);
+    }
+    throw std::runtime_error("no such segment");
+  };
+  const auto nothing = [](Elf64_Phdr& s) { s.p_type = PT_NULL; };
+  expect_frozen(with_header(PT_NOTE, 0, nothing), name);
+  expect_frozen(with_header(PT_DYNAMIC, 0, nothing), name);
+  expect_frozen(with_header(PT_LOAD, PF_X, [](Elf64_Phdr& s) { s.p_flags = PF_R; }), name);
+  const std::string covered = "what PT_NOTE and PT_DYNAMIC cover";
+  expect_frozen(with_header(PT_NOTE, 0, [](Elf64_Phdr& s) { s.p_filesz = s.p_memsz = 0; }), covered);
+  expect_frozen(with_header(PT_NOTE, 0, [](Elf64_Phdr& s) { s.p_vaddr += 4; }), covered);
+  expect_frozen(with_header(PT_DYNAMIC, 0, [](Elf64_Phdr& s) { s.p_filesz -= 16; }), covered);
+  Bytes bytes(k0().bytes().begin(), k0().bytes().end());
+  store<uint64_t>(bytes, offsetof(Elf64_Ehdr, e_entry), k0().kernels()[0].entry);
+  expect_frozen(parsed(bytes), "e_entry");
+}
+
 TEST(AbiDiff, WholeObjects) {
   expect_frozen(parsed(samples::compile("gfx942", 6)), "code object version");
   expect_frozen(parsed(samples::compile("gfx950")), "target");

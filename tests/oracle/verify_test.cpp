@@ -426,6 +426,20 @@ TEST(CompareStatically, AtomicsAndFencesMustStay) {
   EXPECT_THAT(verdict->findings, ::testing::Contains(HasSubstr("buffer_wbl2")));
 }
 
+TEST(CompareStatically, FencesKeepTheirScopeAndWaits) {
+  const Bytes k0 = sample_bytes("atomics");
+  const auto findings = [&](const Bytes& candidate) {
+    const auto verdict = compare_statically(*subject(k0), *subject(candidate));
+    return verdict ? verdict->findings : std::vector{verdict.error().message};
+  };
+  EXPECT_TRUE(findings(k0).empty());
+  const std::string id = find(k0, "last_group_sums", "buffer_wbl2");
+  EXPECT_THAT(findings(edited(k0, "last_group_sums", replace(id, "buffer_wbl2 sc0"))),
+              ::testing::Contains(HasSubstr("0 buffer_wbl2 sc1 where K0 has 1")));
+  EXPECT_THAT(findings(edited(k0, "last_group_sums", insert(id, "s_sendmsg sendmsg(MSG_INTERRUPT)"))),
+              ::testing::Contains(HasSubstr("s_sendmsg: 1 where K0 has 0")));
+}
+
 TEST(WorkgroupSample, HasCornersAndNoRepeats) {
   const auto sample = sample_workgroups({100, 7, 3}, 40, 1);
   EXPECT_EQ(sample.size(), 40U);

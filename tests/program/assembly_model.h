@@ -188,9 +188,10 @@ class ModelGenerator {
 
   std::vector<ModelChange> changes(const AssemblyModel& m) {
     std::vector<ModelChange> all;
+    const size_t function = random_.below(m.functions.size()); // an edit is of one kernel
     for (size_t k = 0, count = 1 + random_.below(4); k < count; ++k) {
       ModelChange c;
-      c.function = random_.below(m.functions.size());
+      c.function = function;
       const auto& lines = m.functions[c.function].lines;
       c.first = random_.below(lines.size());
       c.count = random_.below(3) == 0 ? 0 : 1 + random_.below(5);

@@ -70,7 +70,7 @@ void run_random_cases(const char* cpu, uint64_t first_seed, unsigned count) {
         if (changes.empty()) continue;
         Edit edit;
         edit.base = node - 1;
-        edit.kernel = model.functions[0].name;
+        edit.kernel = model.functions[changes.front().function].name;
         for (const auto& change : changes) edit.changes.push_back(change.edit(model));
         history += edit.json() + "\n";
         const auto parsed = Edit::parse(edit.json());
@@ -253,6 +253,18 @@ TEST_F(SpliceRules, FunctionsAreNotJoined) {
   EXPECT_EQ(p->functions[0].end, 3U);
   EXPECT_EQ(p->functions[1].begin, 3U);
   EXPECT_EQ(p->functions[1].end, 7U);
+}
+
+// Another kernel is not run to see what the edit does to it.
+TEST_F(SpliceRules, OtherKernelsStay) {
+  base_.functions = {{"f", 0, 3, true, 3}, {"g", 3, 6, true, 6}};
+  EXPECT_EQ(error_of({insert("4", "s_nop 5"), insert("c", "s_nop 5")}),
+            "changes[1]: c belongs to 'g', which is neither kernel 'f' nor a function it calls");
+  EXPECT_EQ(error_of({insert("c", "s_nop 5")}, "g"), "no error");
+  base_.functions[1].kernel = false; // f branches to it
+  EXPECT_EQ(error_of({insert("c", "s_nop 5")}), "no error");
+  base_.labels[base_.references[base_.entries[2].reference].label].at = 1; // and here not
+  EXPECT_EQ(error_of({insert("c", "s_nop 5")}).substr(0, 28), "changes[0]: c belongs to 'g'");
 }
 
 TEST_F(SpliceRules, CodeOutsideFunctionsStays) {

@@ -1,5 +1,7 @@
 #include "check_helper.h"
 #include "isa/hazards.h"
+#include "program/memory_order.h"
+#include "program/side_effects.h"
 #include "program/static_check.h"
 
 #include <algorithm>
@@ -26,17 +28,32 @@ TEST(StaticCheck, FindingNamesBothInstructions) {
   EXPECT_EQ(f.message, "vmcnt: v_mov_b32 at c after global_load_dword at 4, v1: missing s_waitcnt vmcnt(0)");
 }
 
-// New findings of `text` against `k0`, possible ones included; removed barriers too.
+// New findings of `text` against `k0`, possible ones included; what is compared only, too.
 std::vector<Finding> compared(std::string_view k0_text, std::string_view text) {
   CheckOptions options;
-  options.possible = true;
+  options.possible = options.every_use = true;
   const Program k0 = build_program(k0_text), now = build_program(text);
   const auto check_all = [&](const Program& p) {
     return check(p, p.functions[0], Cfg::build(p, p.functions[0]), options);
   };
   std::vector<Finding> fresh = new_findings(k0, check_all(k0), now, check_all(now));
-  std::ranges::move(removed_barriers(k0, k0.functions[0], now, now.functions[0]), std::back_inserter(fresh));
+  std::ranges::move(compared_findings(k0, k0.functions[0], now, now.functions[0]), std::back_inserter(fresh));
   return fresh;
+}
+
+// K0 uses the load once before it has arrived. A candidate without the wait behind that does so twice.
+TEST(StaticCheck, AWaitBehindAMistakeOfK0) {
+  const std::string load = "global_load_dword v3, v[4:5], off\nv_add_u32_e32 v9, s9, v3\n",
+                    rest = "v_add_u32_e32 v3, s9, v3\nglobal_store_dword v[4:5], v3, off\ns_endpgm\n";
+  const std::string k0 = load + "s_waitcnt vmcnt(0)\n" + rest;
+  EXPECT_TRUE(compared(k0, k0).empty());
+  EXPECT_TRUE(compared(k0, load + "s_nop 0\ns_waitcnt vmcnt(0)\n" + rest).empty());
+  const auto fresh = compared(k0, load + rest);
+  ASSERT_EQ(fresh.size(), 1U);
+  EXPECT_EQ(fresh[0].consumer, 2U);
+  // One use again, but the one that counts.
+  EXPECT_EQ(compared(k0, "global_load_dword v3, v[4:5], off\n" + rest).size(), 1U);
+  EXPECT_EQ(check_text(load + rest).size(), 1U); // a mistake is one finding else
 }
 
 // A software pipeline has LDS-DMA in flight at its barriers anyway; dropping or weakening the wait adds to

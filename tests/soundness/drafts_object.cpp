@@ -4,6 +4,7 @@
 #include "soundness/drafts.h"
 
 #include <algorithm>
+#include <elf.h>
 
 namespace asmevo::soundness {
 
@@ -39,6 +40,10 @@ class Patches {
                             ".kernarg_segment_align", ".offset", ".size"})
       metadata(key);
     symbol();
+    program_header("no PT_NOTE", PT_NOTE, [](Elf64_Phdr& h) { h.p_type = PT_NULL; });
+    program_header("no PT_DYNAMIC", PT_DYNAMIC, [](Elf64_Phdr& h) { h.p_type = PT_NULL; });
+    program_header("an empty PT_NOTE", PT_NOTE, [](Elf64_Phdr& h) { h.p_filesz = h.p_memsz = 0; });
+    program_header("a stack that is executable", PT_GNU_STACK, [](Elf64_Phdr& h) { h.p_flags |= PF_X; });
     return std::move(list_);
   }
 
@@ -91,6 +96,20 @@ class Patches {
       at = found + 1;
     }
     add("another symbol", std::move(patched));
+  }
+
+  // What a loader goes by: the first of the type is another one.
+  void program_header(std::string_view text, uint32_t type, const std::function<void(Elf64_Phdr&)>& change) {
+    Bytes patched = bytes();
+    const auto header = *load<Elf64_Ehdr>(patched, 0);
+    for (size_t i = 0; i < header.e_phnum; ++i) {
+      const uint64_t at = header.e_phoff + i * sizeof(Elf64_Phdr);
+      auto segment = *load<Elf64_Phdr>(patched, at);
+      if (segment.p_type != type) continue;
+      change(segment);
+      store(patched, at, segment);
+      return add(fmt::format("program headers: {}", text), std::move(patched));
+    }
   }
 
   void add(std::string text, Bytes object) {

@@ -1,0 +1,75 @@
+#include "program/side_effects.h"
+
+#include "program/finding_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace asmevo::program {
+
+namespace {
+
+using isa::Instruction;
+
+constexpr std::array<std::string_view, 10> never_shown = {
+    "s_sendmsg", "s_sendmsghalt", "s_incperflevel", "s_decperflevel", "s_setvskip",
+    "s_trap",    "s_sethalt",     "s_setkill",      "s_ttracedata",   "s_rfe_b64"};
+
+// The immediate of s_getreg and s_setreg (CDNA3 ISA, 5.1).
+struct HardwareRegister {
+  unsigned id, offset, size;
+  explicit HardwareRegister(const Instruction& i)
+      : id(i.words[0] & 0x3f), offset(i.words[0] >> 6 & 0x1f), size((i.words[0] >> 11 & 0x1f) + 1) {}
+};
+
+constexpr unsigned mode = 1; // hwreg(HW_REG_MODE)
+
+// Of MODE: debug and the enabled exceptions, and VSKIP. What is in the rest shows in results.
+bool touches_exceptions(const HardwareRegister& r) {
+  constexpr uint64_t bits = 0x7ffULL << 11 | 1ULL << 28;
+  return (bits & ((uint64_t{1} << r.size) - 1) << r.offset) != 0;
+}
+
+/// What the instruction does; nothing where runs show it.
+std::string side_effect(const Instruction& i) {
+  const std::string_view name = i.base_mnemonic;
+  if (std::ranges::find(never_shown, name) != never_shown.end() || name.starts_with("s_cbranch_cdbg"))
+    return std::string(name);
+  if (!name.starts_with("s_getreg") && !name.starts_with("s_setreg")) return {};
+  const HardwareRegister r(i);
+  const bool write = name.starts_with("s_setreg");
+  if (r.id != mode) return fmt::format("{} of hardware register {}", write ? "s_setreg" : "s_getreg", r.id);
+  return write && touches_exceptions(r) ? "s_setreg of MODE's exceptions" : "";
+}
+
+std::map<std::string, std::vector<Index>> side_effects(const Program& program, const Function& f) {
+  std::map<std::string, std::vector<Index>> all;
+  for (Index i = f.begin; i < f.padding; ++i)
+    if (std::string what = side_effect(program.instruction(i)); !what.empty())
+      all[std::move(what)].push_back(i);
+  return all;
+}
+
+} // namespace
+
+std::vector<Finding> added_side_effects(const Program& k0, const Function& k0_function,
+                                        const Program& candidate, const Function& function) {
+  FindingList findings(candidate);
+  auto before = side_effects(k0, k0_function);
+  for (const auto& [what, places] : side_effects(candidate, function)) {
+    if (places.size() <= before[what].size()) continue;
+    Finding finding;
+    finding.kind = FindingKind::SideEffect;
+    finding.rule = "side-effect";
+    finding.consumer = places.front();
+    finding.object = fmt::format("{}: {} where K0 has {}", what, places.size(), before[what].size());
+    finding.possible = true;
+    findings.add(std::move(finding));
+  }
+  return findings.take();
+}
+
+} // namespace asmevo::program
