@@ -15,7 +15,8 @@ std::string quoted(const std::string& text) {
 
 std::string command_line(const OptimizationSettings& s, const GivenWords& given, std::string_view output) {
   const OptimizationSettings standard;
-  std::string text = fmt::format("asmevo optimize {}", quoted(given.file));
+  std::string text =
+      fmt::format("asmevo optimize {}{}", given.file.starts_with('-') ? "./" : "", quoted(given.file));
   const auto add = [&text](std::string_view option, const auto& value) {
     text += fmt::format(" {} {}", option, value);
   };
