@@ -322,6 +322,11 @@ class Maker {
   // What a workgroup of K0 needs for a shape with its own sizes: bounds what one may need for enlarged ones.
   void note_usual(size_t i) {
     uint64_t& most = usual_instructions_[recipes_[i].shape];
+    if (const auto plan = plan_for(recipes_[i]); plan && !made_[i].cases.empty()) {
+      uint64_t bytes = 0;
+      for (const PlannedBuffer& b : plan->buffers) bytes += b.bytes;
+      usual_bytes_[recipes_[i].shape] = bytes / made_[i].cases.front()->dispatch().shape.workgroup_count();
+    }
     for (const auto& c : made_[i].cases) {
       const uint64_t groups =
           c->sample().empty() ? c->dispatch().shape.workgroup_count() : c->sample().size();
@@ -370,7 +375,10 @@ class Maker {
     if (usual == usual_instructions_.end()) return least_spread;
     const uint64_t instructions = options_.held_back ? 4'000'000 : 250'000,
                    most = options_.held_back ? 16'384 : 1024;
-    return std::clamp<uint64_t>(instructions / std::max<uint64_t>(1, usual->second), least_spread, most);
+    const uint64_t bytes = uint64_t{options_.held_back ? 64U : 16U} << 20, each = usual_bytes_.at(r.shape);
+    const uint64_t affordable =
+        std::min(instructions / std::max<uint64_t>(1, usual->second), bytes / std::max<uint64_t>(1, each));
+    return std::clamp<uint64_t>(affordable, least_spread, most);
   }
 
   uint64_t sample_of(const CaseRecipe& r) const { return r.spread ? spread_of(r) : r.sample; }
@@ -515,7 +523,7 @@ class Maker {
   const CaseSetOptions& options_;
   std::vector<CaseRecipe> recipes_;
   std::vector<Made> made_;
-  std::map<std::string, uint64_t> usual_instructions_; // of a workgroup, by shape
+  std::map<std::string, uint64_t> usual_instructions_, usual_bytes_; // of a workgroup, by shape
   std::shared_ptr<FirstContents::Room> room_ =
       std::make_shared<FirstContents::Room>(FirstContents::most_bytes);
   std::atomic<size_t> done_ = 0;
