@@ -1,11 +1,15 @@
 // Runs whose files somebody changed, and other things that a run should not take for granted: each ends with
 // one line, or goes on rightly.
+#include "base/hash.h"
 #include "cli/pair_run.h"
 #include "run/database.h"
 
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace asmevo::testing {
 namespace {
@@ -15,16 +19,30 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// One run for all tests; each works on a copy.
+// The run that a program makes is made once, and kept in the build folder: each test is a process of its own.
+fs::path made_once() {
+  const std::string of = content_hash(*read_file(ASMEVO_BINARY_DIR "/asmevo"));
+  const fs::path folder = ASMEVO_BINARY_DIR "/Testing/changed_runs", kept = folder / of;
+  fs::create_directories(folder);
+  const int lock = ::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  EXPECT_EQ(::flock(lock, LOCK_EX), 0);
+  if (!fs::exists(kept / "made")) {
+    for (const auto& old : fs::directory_iterator(folder))
+      if (old.is_directory()) fs::remove_all(old);
+    fs::create_directories(kept);
+    EXPECT_TRUE(write_file(kept / "proposals.json", pair_proposals));
+    const Ran ran = run_asmevo(pair_command(kept / "run", kept / "proposals.json"));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_TRUE(write_file(kept / "made", std::string_view()));
+  }
+  ::close(lock);
+  return kept;
+}
+
+// Each works on a copy.
 class ChangedRuns : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    kept_ = std::make_unique<TemporaryFolder>();
-    pair_run(*kept_);
-  }
-  static void TearDownTestSuite() { kept_.reset(); }
-
-  void SetUp() override { fs::copy(*kept_ / "run", run_, fs::copy_options::recursive); }
+  void SetUp() override { fs::copy(made_once() / "run", run_, fs::copy_options::recursive); }
 
   void sql(const std::string& statement) const {
     auto database = run::Database::open(run_ / "run.sqlite", true);
@@ -38,11 +56,9 @@ class ChangedRuns : public ::testing::Test {
     EXPECT_EQ(ran.err.find("asmevo: "), ran.err.rfind("asmevo: ")) << ran.err; // one line, after progress
   }
 
-  static std::unique_ptr<TemporaryFolder> kept_;
   TemporaryFolder folder_;
   const fs::path run_ = folder_ / "run";
 };
-std::unique_ptr<TemporaryFolder> ChangedRuns::kept_;
 
 // K0's times are those of the run's beginning; under another launch candidates would look faster or slower.
 TEST_F(ChangedRuns, AnotherLaunchOrK0IsNotGoneOnWith) {
