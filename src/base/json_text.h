@@ -8,13 +8,12 @@
 
 namespace asmevo {
 
-/// None where it is no JSON, or nested more than a hundred deep, as nothing of ours is: copies of such a
+/// None where it is no JSON, or nested deeper than `most_depth`, as nothing of ours is: copies of such a
 /// document, and its text, are made by functions that call themselves at each level.
 template <class Json>
-std::optional<Json> json_from(std::string_view text) {
-  constexpr int most_depth = 100;
+std::optional<Json> json_from(std::string_view text, int most_depth = 100) {
   bool too_deep = false;
-  const auto limit = [&too_deep](int depth, typename Json::parse_event_t, Json&) {
+  const auto limit = [&too_deep, most_depth](int depth, typename Json::parse_event_t, Json&) {
     too_deep |= depth > most_depth;
     return !too_deep;
   };

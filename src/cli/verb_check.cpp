@@ -34,24 +34,11 @@ struct Totals {
   size_t functions = 0, findings = 0, possible = 0;
 };
 
-program::CheckOptions check_options(const CodeObject& object, const std::string& function, bool possible,
-                                    bool comparing) {
-  program::CheckOptions options;
-  options.possible = possible;
-  options.every_use = comparing;
-  if (const codeobject::Kernel* kernel = object.find_kernel(function)) {
-    options.allocated_vgprs = codeobject::allocated_vgprs(kernel->descriptor, object.target());
-    options.accum_offset = codeobject::accum_offset(kernel->descriptor, object.target());
-    options.allocated_sgprs = codeobject::allocated_sgprs(kernel->descriptor, object.target());
-    options.lds_bytes = kernel->descriptor.group_segment_fixed_size;
-  }
-  return options;
-}
-
 std::vector<Finding> check_function(const CodeObject& object, const Program& program,
-                                    const Function& function, bool possible, bool comparing = false) {
-  const program::Cfg cfg = program::Cfg::build(program, function);
-  return program::check(program, function, cfg, check_options(object, function.name, possible, comparing));
+                                    const Function& function, bool possible) {
+  auto options = program::CheckOptions::of(object, function.name);
+  options.possible = possible;
+  return program::check(program, function, program::Cfg::build(program, function), options);
 }
 
 // Prints the findings of one object, or collects them as JSON.
@@ -175,16 +162,9 @@ Result<Answer> compare(const CheckArguments& options, bool json) {
     return bad_input("{} is for {}, {} for {}", options.k0, a.target.name(), options.file, b.target.name());
   Report report(json);
   const Printer printer(options.file, b, *k1.codec);
-  for (const Function& function : b.functions) {
-    const Function* original = a.find_function(function.name);
-    std::vector<Finding> before;
-    if (original != nullptr) before = check_function(k0.original.object, a, *original, true, true);
-    std::vector<Finding> fresh =
-        program::new_findings(a, before, b, check_function(k1.original.object, b, function, true, true));
-    if (original != nullptr)
-      std::ranges::move(program::compared_findings(a, *original, b, function), std::back_inserter(fresh));
-    report.add(printer, function, fresh);
-  }
+  for (const Function& function : b.functions)
+    report.add(printer, function,
+               program::findings_against(k0.original.object, a, k1.original.object, b, function));
   return report.finish(true);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/json_text.h"
 
 #include <nlohmann/json.hpp>
 #include <zstd.h>
@@ -346,14 +347,9 @@ Result<Bytes> decompress_blob(ByteSpan compressed, uint64_t bytes) {
 }
 
 Result<Case> parse_capture(std::string_view manifest, const ReadBlob& read) {
-  bool too_deep = false;
-  const auto limit = [&too_deep](int depth, Json::parse_event_t, Json&) {
-    too_deep |= depth > most_depth;
-    return !too_deep;
-  };
-  const Json json = Json::parse(manifest, limit, false);
-  if (too_deep || json.is_discarded()) return bad_input("no JSON");
-  return Reader(json, read).read();
+  const auto json = json_from<Json>(manifest, most_depth);
+  if (!json) return bad_input("no JSON");
+  return Reader(*json, read).read();
 }
 
 Result<Case> read_capture(const fs::path& folder) {

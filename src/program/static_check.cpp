@@ -1,5 +1,6 @@
 #include "program/static_check.h"
 
+#include "codeobject/code_object.h"
 #include "program/barrier_check.h"
 #include "program/clause_check.h"
 #include "program/diff.h"
@@ -31,6 +32,17 @@ std::string_view name(FindingKind kind) {
   case FindingKind::SideEffect: return "side effect";
   }
   return "?";
+}
+
+CheckOptions CheckOptions::of(const codeobject::CodeObject& object, std::string_view function) {
+  CheckOptions options;
+  if (const codeobject::Kernel* kernel = object.find_kernel(function)) {
+    options.allocated_vgprs = codeobject::allocated_vgprs(kernel->descriptor, object.target());
+    options.accum_offset = codeobject::accum_offset(kernel->descriptor, object.target());
+    options.allocated_sgprs = codeobject::allocated_sgprs(kernel->descriptor, object.target());
+    options.lds_bytes = kernel->descriptor.group_segment_fixed_size;
+  }
+  return options;
 }
 
 std::vector<Finding> check(const Program& program, const Function& function, const Cfg& cfg,
@@ -170,6 +182,24 @@ std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>&
     }
   }
   add_deeper(k0, of_k0, candidate, of_candidate, fresh);
+  return fresh;
+}
+
+std::vector<Finding> findings_against(const codeobject::CodeObject& k0_object, const Program& k0,
+                                      const codeobject::CodeObject& object, const Program& candidate,
+                                      const Function& function) {
+  const auto findings_of = [&function](const codeobject::CodeObject& o, const Program& p, const Function& f) {
+    CheckOptions options = CheckOptions::of(o, function.name);
+    options.possible = true; // K0 did not have it: worth a refusal
+    options.every_use = true;
+    return check(p, f, Cfg::build(p, f), options);
+  };
+  const Function* original = k0.find_function(function.name);
+  std::vector<Finding> before;
+  if (original != nullptr) before = findings_of(k0_object, k0, *original);
+  std::vector<Finding> fresh = new_findings(k0, before, candidate, findings_of(object, candidate, function));
+  if (original != nullptr)
+    std::ranges::move(compared_findings(k0, *original, candidate, function), std::back_inserter(fresh));
   return fresh;
 }
 

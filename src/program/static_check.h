@@ -15,6 +15,10 @@
 #include <string_view>
 #include <vector>
 
+namespace asmevo::codeobject {
+class CodeObject;
+}
+
 namespace asmevo::program {
 
 enum class FindingKind : uint8_t {
@@ -54,6 +58,8 @@ struct CheckOptions {
   // LDS of a workgroup, if known: what the descriptor says. A launch may add dynamic LDS behind it, of which
   // the object says nothing, so that an access there is a possible finding only.
   std::optional<uint32_t> lds_bytes;
+  /// With what the descriptor of the kernel of that name says, where there is one.
+  static CheckOptions of(const codeobject::CodeObject&, std::string_view function);
 };
 
 /// Findings of one function, in address order, deduplicated by (rule, producer, consumer).
@@ -69,6 +75,12 @@ std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>&
 /// and side_effects.h.
 std::vector<Finding> compared_findings(const Program& k0, const Function& k0_function,
                                        const Program& candidate, const Function& function);
+
+/// All that is new in a function of a candidate: new_findings() of check(), possible ones and every use, and
+/// compared_findings() with K0's function of that name; where K0 has none, all there is.
+std::vector<Finding> findings_against(const codeobject::CodeObject& k0_object, const Program& k0,
+                                      const codeobject::CodeObject& object, const Program& candidate,
+                                      const Function& function);
 
 /// Places of a candidate where K0 has an s_barrier and it has none any more, when it has fewer of them in
 /// all. Possible findings: a barrier may be one too many, but nothing in the code says so.

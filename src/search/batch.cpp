@@ -275,8 +275,7 @@ bool Batch::is_there(const fs::path& runs) {
 
 Result<Batch> Batch::read(const fs::path& runs) {
   ASMEVO_TRY(const Bytes text, read_file(file_in(runs)));
-  const std::string_view characters(reinterpret_cast<const char*>(text.data()), text.size());
-  const Json j = json_from<Json>(characters).value_or(Json());
+  const Json j = json_from<Json>(as_text(text)).value_or(Json());
   try {
     if (!j.is_object() || j.value("version", 0) != batch_version)
       return bad_input("{}: no batch of this version of asmevo", file_in(runs).string());
