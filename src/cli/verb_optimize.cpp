@@ -5,6 +5,7 @@
 #include "cli/optimize_progress.h"
 #include "search/command_line.h"
 #include "search/inferred_launch.h"
+#include "search/user_memory.h"
 
 #include <memory>
 
@@ -13,10 +14,11 @@ namespace asmevo::cli {
 namespace {
 
 struct OptimizeOptions {
-  std::string file, output, launch, capture, target, budget;
+  std::string file, output, launch, capture, target, budget, mode{search::name(search::Mode::Team)}, memory;
   std::vector<std::string> only;
   uint64_t attempts = 0;
   unsigned workers = 0;
+  bool no_memory = false;
   search::OptimizationSettings settings;
 };
 
@@ -41,6 +43,8 @@ class Optimize {
     ASMEVO_TRY(const auto budget, budget_of(options_.budget, options_.attempts));
     settings.budget = budget.value_or(search::Budget{.attempts = {}, .seconds = default_seconds});
     settings.made_by = "asmevo " ASMEVO_VERSION;
+    settings.mode = search::mode_named(options_.mode).value_or(search::Mode::Team);
+    ASMEVO_CHECK(choose_memory(settings));
     return is_batch() ? run_batch(std::move(settings)) : run_one(std::move(settings));
   }
 
@@ -58,6 +62,17 @@ class Optimize {
     std::error_code error;
     return std::filesystem::is_directory(options_.file, error) && options_.launch.empty() &&
            options_.capture.empty();
+  }
+
+  // One that is given is not the user's, and stays as it is.
+  Status choose_memory(search::OptimizationSettings& settings) const {
+    if (options_.no_memory || settings.driver == "replay") return {};
+    settings.remembers = options_.memory.empty();
+    settings.memory = options_.memory.empty() ? search::user_memory_path() : absolute(options_.memory);
+    std::error_code error;
+    if (!settings.remembers && !std::filesystem::is_regular_file(settings.memory, error))
+      return bad_input("{}: there is no such file", printable(options_.memory));
+    return {};
   }
 
   Status check() const {
@@ -157,7 +172,8 @@ void add_optimize(Context& context) {
   verb->add_option("--workers", options->workers, "candidates judged at once; 0: one a core")
       ->check(Range(0, 1024))
       ->capture_default_str();
-  verb->add_option("--driver", s.driver, "what proposes: rules, replay")->capture_default_str();
+  verb->add_option("--driver", s.driver, "what proposes: mixed, rules, schedule, stochastic, replay")
+      ->capture_default_str();
   verb->add_option("--rules", s.rules, "only these transformations (rules)")
       ->type_name("NAME")
       ->delimiter(',');
@@ -184,6 +200,20 @@ void add_optimize(Context& context) {
   verb->add_option("--width", s.width, "proposals of a round, whatever the number of workers")
       ->check(Range(1, 1024))
       ->capture_default_str();
+  verb->add_option(
+          "--patience", s.patience,
+          "rounds without a commit before the search is redirected, and after four times as many ends")
+      ->check(Range(1, 1'000'000))
+      ->capture_default_str();
+  verb->add_option("--mode", options->mode, "team: directions are shared out; single")
+      ->check(OneOf{{"team", "single"}})
+      ->capture_default_str();
+  Option* memory =
+      verb->add_option("--memory", options->memory,
+                       "begin with what this file remembers of other searches, and add nothing to it "
+                       "(default: the user's own, to which is added)");
+  memory->type_name("FILE");
+  verb->add_flag("--no-memory", options->no_memory, "begin with nothing, and keep nothing")->excludes(memory);
   verb->add_option("--seed", s.setup.seed, "mixed into the seeds of random buffers")->capture_default_str();
   verb->callback([&context, options] {
     context.action = [&context, options] { return Optimize(*options, context.json).run(); };

@@ -11,7 +11,6 @@ namespace {
 using Is = HazardClass;
 
 constexpr RegRange vcc{unit::vcc, 2}, exec{unit::exec, 2}, m0{unit::m0, 1};
-constexpr unsigned hwreg_trapsts = 3;
 constexpr uint8_t sdwa_dword = 6;
 
 // The first vector register that `instruction` writes and that overlaps `range`; or an empty range.
@@ -137,7 +136,8 @@ HazardTraits HazardRules::traits(const Instruction& i) const {
   HazardTraits t;
   t.instruction = &i;
   t.is = classes(i);
-  if ((t.is & (Is::Setreg | Is::Getreg)) != 0) t.hwreg = i.words[0] & 0x3f;
+  if ((t.is & (Is::Setreg | Is::Getreg)) != 0)
+    t.hwreg = static_cast<uint8_t>(HardwareRegisterField::of(i).id);
   if ((t.is & (Is::Matrix | Is::Dot)) != 0) t.src_c = accumulator(i);
   if ((t.is & Is::Matrix) != 0) t.passes = i.matrix_passes;
   if ((t.is & Is::Vmem) != 0) {
@@ -275,7 +275,7 @@ void HazardRules::after_salu(const HazardTraits& first, const HazardTraits& seco
   if ((second.is & Is::ReadsM0) != 0 && first.instruction->writes(m0))
     add(list, HazardRule::SaluM0, table_.salu_m0, m0);
   if ((first.is & Is::Setreg) == 0) return;
-  if ((second.is & Is::Rfe) != 0 && first.hwreg == hwreg_trapsts)
+  if ((second.is & Is::Rfe) != 0 && first.hwreg == HardwareRegisterField::trapsts)
     add(list, HazardRule::SetregRfe, table_.setreg_rfe);
   if (first.hwreg != second.hwreg) return;
   if ((second.is & Is::Getreg) != 0) add(list, HazardRule::SetregGetreg, table_.setreg);

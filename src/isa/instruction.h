@@ -226,7 +226,23 @@ std::string_view without_encoding_suffix(std::string_view mnemonic);
 struct WaitcntFields {
   unsigned vmcnt = 63, expcnt = 7, lgkmcnt = 15; // the maxima wait for nothing
   static WaitcntFields decode(uint16_t simm16);
+  /// Of an s_waitcnt.
+  static WaitcntFields of(const Instruction& i) { return decode(static_cast<uint16_t>(i.words[0] & 0xffff)); }
   uint16_t encode() const;
+};
+
+/// What the immediate of s_getreg and s_setreg names: `size` bits (1 to 32) of hardware register `id` from
+/// bit `offset` (CDNA3 ISA, 5.1).
+struct HardwareRegisterField {
+  static constexpr unsigned mode = 1, status = 2, trapsts = 3; // ids
+
+  unsigned id = 0, offset = 0, size = 32;
+  /// Of an s_getreg or s_setreg.
+  static HardwareRegisterField of(const Instruction& i) {
+    return {i.words[0] & 0x3f, i.words[0] >> 6 & 0x1f, (i.words[0] >> 11 & 0x1f) + 1};
+  }
+  /// At bit 0.
+  uint32_t mask() const { return static_cast<uint32_t>((uint64_t{1} << size) - 1); }
 };
 
 } // namespace asmevo::isa

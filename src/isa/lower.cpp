@@ -345,7 +345,7 @@ void Lowering::add_hardware_registers(Instruction& i) const {
   if (i.sets_vskip) add_range(i.defs, mode), add_range(i.uses, mode);
   const bool get = i.base_mnemonic.starts_with("s_getreg"), set = i.base_mnemonic.starts_with("s_setreg");
   if (get || set) {
-    const RegRange named = (i.words[0] & 0x3f) == 1 ? mode : hwreg; // hwreg id 1 is MODE
+    const RegRange named = HardwareRegisterField::of(i).id == HardwareRegisterField::mode ? mode : hwreg;
     add_range(i.uses, named);
     if (set) add_range(i.defs, named);
   }

@@ -14,7 +14,7 @@ using program::no_index;
 constexpr size_t most_steps = 4096; // of a walk
 
 isa::WaitcntFields wait_fields(const Instruction& i) {
-  return isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
+  return isa::WaitcntFields::of(i);
 }
 
 // Going back: how many of each queue may still be in flight.

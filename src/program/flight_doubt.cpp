@@ -70,7 +70,7 @@ class BestCase {
     if (age >= complete || i.call) return complete;
     const bool ordered = in_order(class_);
     if (i.issue == isa::IssueClass::Waitcnt) {
-      const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
+      const auto fields = isa::WaitcntFields::of(i);
       const unsigned n = left_in_flight(fields, class_);
       return n == 0 || (ordered && age >= n) ? complete : age;
     }

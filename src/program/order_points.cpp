@@ -191,8 +191,7 @@ class OrderAnalysis {
   }
 
   void step(Index at, const Instruction& i, Traffic& now) const {
-    if (i.issue == IssueClass::Waitcnt)
-      now.wait(isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff)));
+    if (i.issue == IssueClass::Waitcnt) now.wait(isa::WaitcntFields::of(i));
     if (i.call) {
       now = {}; // it comes back with nothing in flight, and may have stored
       now.known = true;

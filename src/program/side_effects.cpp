@@ -18,19 +18,12 @@ constexpr std::array<std::string_view, 10> never_shown = {
     "s_sendmsg", "s_sendmsghalt", "s_incperflevel", "s_decperflevel", "s_setvskip",
     "s_trap",    "s_sethalt",     "s_setkill",      "s_ttracedata",   "s_rfe_b64"};
 
-// The immediate of s_getreg and s_setreg (CDNA3 ISA, 5.1).
-struct HardwareRegister {
-  unsigned id, offset, size;
-  explicit HardwareRegister(const Instruction& i)
-      : id(i.words[0] & 0x3f), offset(i.words[0] >> 6 & 0x1f), size((i.words[0] >> 11 & 0x1f) + 1) {}
-};
-
-constexpr unsigned mode = 1; // hwreg(HW_REG_MODE)
+using isa::HardwareRegisterField;
 
 // Of MODE: debug and the enabled exceptions, and VSKIP. What is in the rest shows in results.
-bool touches_exceptions(const HardwareRegister& r) {
+bool touches_exceptions(const HardwareRegisterField& r) {
   constexpr uint64_t bits = 0x7ffULL << 11 | 1ULL << 28;
-  return (bits & ((uint64_t{1} << r.size) - 1) << r.offset) != 0;
+  return (bits & uint64_t{r.mask()} << r.offset) != 0;
 }
 
 /// What the instruction does; nothing where runs show it.
@@ -39,9 +32,10 @@ std::string side_effect(const Instruction& i) {
   if (std::ranges::find(never_shown, name) != never_shown.end() || name.starts_with("s_cbranch_cdbg"))
     return std::string(name);
   if (!name.starts_with("s_getreg") && !name.starts_with("s_setreg")) return {};
-  const HardwareRegister r(i);
+  const auto r = HardwareRegisterField::of(i);
   const bool write = name.starts_with("s_setreg");
-  if (r.id != mode) return fmt::format("{} of hardware register {}", write ? "s_setreg" : "s_getreg", r.id);
+  if (r.id != HardwareRegisterField::mode)
+    return fmt::format("{} of hardware register {}", write ? "s_setreg" : "s_getreg", r.id);
   return write && touches_exceptions(r) ? "s_setreg of MODE's exceptions" : "";
 }
 

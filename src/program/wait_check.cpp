@@ -69,7 +69,7 @@ class WaitCheck {
   }
 
   void wait(const Instruction& i) {
-    const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
+    const auto fields = isa::WaitcntFields::of(i);
     for (const FlightClass c : flight_classes) state_.complete(c, left_in_flight(fields, c));
   }
 

@@ -243,7 +243,7 @@ class Planner {
 
   void step(Index i, const Instruction& inst) {
     if (inst.issue == IssueClass::Waitcnt) {
-      const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(inst.words[0] & 0xffff));
+      const auto fields = isa::WaitcntFields::of(inst);
       return freed_(i) ? wave_.forego(fields) : wave_.wait(fields);
     }
     put(plan_.before, i, wave_.needed(inst));

@@ -123,7 +123,7 @@ unsigned raises(const isa::Instruction& i, Counter c) {
 
 std::optional<unsigned> wait_of(const isa::Instruction& i, Counter c) {
   if (i.issue != isa::IssueClass::Waitcnt) return std::nullopt;
-  const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
+  const auto fields = isa::WaitcntFields::of(i);
   const isa::WaitcntFields none;
   const unsigned count = c == vmcnt ? fields.vmcnt : c == lgkmcnt ? fields.lgkmcnt : fields.expcnt;
   const unsigned nothing = c == vmcnt ? none.vmcnt : c == lgkmcnt ? none.lgkmcnt : none.expcnt;

@@ -58,9 +58,9 @@ Result<T> guarded(const std::function<T()>& read) {
 // "best.co.x7Rq2b": beside a file that was being written when its process was killed (base/files.h).
 bool is_half(const std::string& name) {
   constexpr size_t marks = 7;
-  constexpr std::array<std::string_view, 8> files = {"k0.co",       "launch.toml", "best.co",
-                                                     "best.json",   "report.html", "candidate.co",
-                                                     "candidate.s", "edit.json"};
+  constexpr std::array<std::string_view, 9> files = {"k0.co",        "launch.toml", "best.co",
+                                                     "memory.json",  "best.json",   "report.html",
+                                                     "candidate.co", "candidate.s", "edit.json"};
   return std::ranges::any_of(files, [&](std::string_view file) {
     return name.size() == file.size() + marks && name.starts_with(file) && name[file.size()] == '.';
   });

@@ -2,6 +2,7 @@
 //
 //   run.sqlite        settings, attempts, nodes, events (below)
 //   k0.co, launch.toml
+//   memory.json          what the search began with (search/memory.h)
 //   best.co, best.json   of the best verified node; not there as long as nothing beats K0
 //   nodes/<id>/{candidate.co, candidate.s, edit.json}
 //   report.html

@@ -76,7 +76,7 @@ OpInfo describe(const emulator::MicroOp& op, const isa::HazardRules& rules, unsi
                       return i.reads_as_source(d);
                     });
   info.waits = i.issue == isa::IssueClass::Waitcnt;
-  if (info.waits) info.wait = isa::WaitcntFields::decode(static_cast<uint16_t>(i.words[0] & 0xffff));
+  if (info.waits) info.wait = isa::WaitcntFields::of(i);
   info.every_lane = i.cross_lane || i.writes_all_lanes;
   info.defines_every_lane = i.writes_all_lanes;
   info.vector = emulator::is_vector(i);

@@ -198,7 +198,8 @@ class Work {
     const auto result = optimize_one(k, hooks);
     if (result && result->end != End::Interrupted) {
       k.finished = true;
-      k.given = result->end == End::Converged ? Budget() : batch_.settings.budget;
+      const bool ended = result->end == End::Converged || result->end == End::Stalled;
+      k.given = ended ? Budget() : batch_.settings.budget;
     } else if (!result && !interrupted()) {
       k.failure = BatchFailure{result.error().exit_code(), one_line(result.error()).message};
     }

@@ -34,7 +34,14 @@ std::string command_line(const OptimizationSettings& s, const GivenWords& given,
   if (s.driver != standard.driver) add("--driver", s.driver);
   if (!s.proposals.empty()) add("--proposals", quoted(s.proposals));
   for (const std::string& rule : s.rules) add("--rules", quoted(rule));
+  if (s.mode != standard.mode) add("--mode", name(s.mode));
+  // As the run folder keeps it: the user's own has moved on.
+  if (s.memory.empty())
+    text += " --no-memory";
+  else
+    add("--memory", "RUN/memory.json");
   if (s.width != standard.width) add("--width", s.width);
+  if (s.patience != standard.patience) add("--patience", s.patience);
   if (s.budget.seconds) add("--budget", fmt::format("{:g}s", *s.budget.seconds));
   if (s.budget.attempts) add("--attempts", *s.budget.attempts);
   return text + " -o " + quoted(std::string(output));

@@ -39,6 +39,7 @@ std::string_view name(End end) {
   switch (end) {
   case End::BudgetUsed: return "the budget is used up";
   case End::Converged: return "there are no more ideas";
+  case End::Stalled: return "nothing came of it any more";
   case End::Interrupted: return "interrupted";
   }
   return "";
@@ -55,12 +56,16 @@ Result<End> Controller::run(std::shared_ptr<const oracle::Subject> k0,
     if (pool_.interrupted()) return End::Interrupted;
     std::vector<Slot> slots;
     ASMEVO_CHECK(begin_round(slots));
-    if (slots.empty()) return End::Converged;
+    if (slots.empty()) {
+      if (!react_to_stall(true)) return End::Converged;
+      continue;
+    }
     ASMEVO_CHECK(evaluate_round(slots));
     if (std::ranges::any_of(slots, [](const Slot& s) { return was_interrupted(s.attempt.evaluation); }))
       return End::Interrupted;
     ASMEVO_CHECK(apply_round(slots));
     if (pool_.interrupted()) return End::Interrupted;
+    if (!react_to_stall(false)) return End::Stalled;
   }
 }
 
@@ -92,6 +97,8 @@ Status Controller::start(std::shared_ptr<const oracle::Subject> k0) {
   // What was attempted is not taken back by a smaller budget.
   if (options_.budget.attempts)
     options_.budget.attempts = std::max<uint64_t>(*options_.budget.attempts, recorded_.size());
+  ASMEVO_TRY(const std::vector<run::Event> events, folder_.events());
+  for (const run::Event& e : events) recorded_steps_.insert(e.text);
   ASMEVO_TRY(const std::vector<run::Node> nodes, folder_.nodes());
   for (const run::Node& n : nodes) recorded_nodes_.emplace(n.id, n);
   run::Node root;
@@ -118,15 +125,17 @@ Status Controller::begin_round(std::vector<Slot>& slots) {
   size_t width = options_.width;
   if (options_.budget.attempts)
     width = static_cast<size_t>(std::min<uint64_t>(width, *options_.budget.attempts - attempts_));
-  for (Suggestion& s : driver_.propose(*lineage_, width)) {
-    Slot slot;
+  while (slots.size() < width) {
+    std::optional<Slot> next = next_slot(slots.empty());
+    if (!next) break;
+    Slot& slot = *next;
+    const Suggestion& s = slot.suggestion;
     slot.attempt.round = round_, slot.attempt.slot = static_cast<uint32_t>(slots.size());
     slot.attempt.base = s.edit.base;
-    slot.attempt.driver = driver_.name();
+    slot.attempt.driver = !slot.assignment ? Integrator::name : s.driver.empty() ? driver_.name() : s.driver;
     slot.attempt.direction = s.edit.direction, slot.attempt.rule = s.rule;
     slot.attempt.rationale = s.edit.rationale;
     slot.attempt.edit = edit_text(s);
-    slot.suggestion = std::move(s);
     const auto found = recorded_.find({round_, slot.attempt.slot});
     if (found != recorded_.end()) {
       if (found->second.edit != slot.attempt.edit)
@@ -141,7 +150,53 @@ Status Controller::begin_round(std::vector<Slot>& slots) {
     }
     slots.push_back(std::move(slot));
   }
+  // A step from which nothing follows is none.
+  if (step_ && !slots.empty() && recorded_steps_.insert(step_->text).second)
+    ASMEVO_CHECK(folder_.record(*step_));
+  if (!slots.empty()) step_.reset();
   return {};
+}
+
+// One of a round's proposals may be a composition; more of them only where nobody has anything else.
+std::optional<Controller::Slot> Controller::next_slot(bool first) {
+  Slot slot;
+  const auto compose = [&](bool last_ideas) {
+    auto s = options_.steer ? integrator_.propose(*lineage_, last_ideas) : std::nullopt;
+    if (s) slot.suggestion = *std::move(s);
+    return s.has_value();
+  };
+  if (first && compose(false)) return slot;
+  while (auto assignment = planner_.next(*lineage_)) {
+    if (auto s = driver_.propose(*lineage_, *assignment)) {
+      slot.suggestion = *std::move(s), slot.assignment = *std::move(assignment);
+      return slot;
+    }
+    planner_.exhausted(*assignment);
+  }
+  return compose(true) ? std::optional(std::move(slot)) : std::nullopt;
+}
+
+// False: there is nothing more to do.
+bool Controller::react_to_stall(bool ended) {
+  if (!options_.steer) return !ended;
+  const StallStep step = stall_.after_round(ended);
+  if (step == StallStep::None) return !ended;
+  if (step == StallStep::GiveUp) return false;
+  std::string text = fmt::format("round {}: {}", round_, stall_.why());
+  switch (step) {
+  case StallStep::None:
+  case StallStep::GiveUp:
+  case StallStep::Redirect:
+    if (const auto given_up = planner_.redirect(); !given_up.empty())
+      text += fmt::format("; given up: {}", fmt::join(given_up, ", "));
+    planner_.set_note(stall_.tried());
+    break;
+  case StallStep::Backtrack: planner_.start_from(2); break;
+  case StallStep::Widen: planner_.start_from(std::max<size_t>(options_.width, 3)); break;
+  }
+  text += fmt::format("; tried since: {}", stall_.tried());
+  step_ = run::Event{seconds(), std::string(name(step)), std::move(text)};
+  return true;
 }
 
 gate::Proposed Controller::proposed(const Suggestion& s) const {
@@ -207,9 +262,24 @@ Status Controller::apply_round(std::vector<Slot>& slots) {
   for (Slot& slot : slots) {
     ASMEVO_CHECK(apply(slot));
     if (pool_.interrupted() && slot.attempt.outcome == gate::Outcome::Passed) return {};
-    driver_.learn({slot.suggestion, slot.attempt.evaluation, slot.comparison, slot.attempt.node});
+    teach(slot);
   }
   return {};
+}
+
+void Controller::teach(const Slot& slot) {
+  const run::Attempt& a = slot.attempt;
+  Outcome outcome{slot.suggestion, a.outcome, a.evaluation, slot.comparison, 0, a.node};
+  if (!a.evaluation.seconds.empty() && a.base < lineage_->size())
+    outcome.over_base = gate::compare_times(lineage_->k0_seconds(), lineage_->at(a.base).node.seconds,
+                                            a.evaluation.seconds, options_.commit)
+                            .over_best;
+  memory_.learn(a, pattern_of(lineage_->at(std::min(a.base, lineage_->size() - 1)).node.profile));
+  driver_.learn(outcome);
+  integrator_.learn(*lineage_, outcome);
+  if (slot.assignment) planner_.learn(*slot.assignment, outcome);
+  stall_.see(outcome);
+  if (a.node) planner_.start_from(1), planner_.set_note("");
 }
 
 Status Controller::apply(Slot& slot) {

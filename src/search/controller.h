@@ -1,5 +1,6 @@
-// The loop that owns all decisions: rounds of proposals, gates, commits, lineage, budget, end. A driver only
-// proposes.
+// The loop that owns all decisions: rounds of proposals, gates, commits, lineage, budget, end. The planner
+// says who works on what, a driver proposes, the integrator puts together what was found apart, and the stall
+// watch redirects them when nothing comes of it.
 //
 // A round is `width` proposals whatever the number of workers; they are evaluated at once and applied in
 // their order, so that the lineage follows from the seed and the number of attempts alone. What is committed
@@ -7,7 +8,10 @@
 #pragma once
 
 #include "gate/worker_pool.h"
-#include "search/driver.h"
+#include "search/integrator.h"
+#include "search/memory.h"
+#include "search/planner.h"
+#include "search/stall_watch.h"
 
 #include <chrono>
 
@@ -22,6 +26,9 @@ struct ControllerOptions {
   Budget budget;
   size_t width = 4; // proposals of a round
   gate::CommitRule commit;
+  Mode mode = Mode::Team;
+  bool steer = true; // with an integrator, and something is done about stalls
+  unsigned patience = StallWatch::standard_patience;
 };
 
 /// What watchers are told; all of it is in the run folder, too.
@@ -34,13 +41,16 @@ struct Standing {
   std::string last;   // one line about the last commit; empty: none yet
 };
 
-enum class End : uint8_t { BudgetUsed, Converged, Interrupted };
+enum class End : uint8_t { BudgetUsed, Converged, Stalled, Interrupted };
 std::string_view name(End);
 
 class Controller {
  public:
-  Controller(run::RunFolder& folder, gate::WorkerPool& pool, Driver& driver, ControllerOptions options)
-      : folder_(folder), pool_(pool), driver_(driver), options_(options) {}
+  /// The memory learns what the attempts come to, before the driver does.
+  Controller(run::RunFolder& folder, gate::WorkerPool& pool, Driver& driver, Memory& memory,
+             ControllerOptions options)
+      : folder_(folder), pool_(pool), driver_(driver), memory_(memory), options_(options),
+        planner_(options.mode), stall_(options.patience) {}
 
   /// `watch` is told after each attempt, from any thread, and after each round. Errors: the run folder cannot
   /// be written; it holds another run than this driver makes.
@@ -52,6 +62,7 @@ class Controller {
  private:
   struct Slot {
     Suggestion suggestion;
+    std::optional<Assignment> assignment; // none: the integrator's
     run::Attempt attempt;
     gate::Comparison comparison;
     bool known = false; // answered from the run folder
@@ -59,10 +70,13 @@ class Controller {
   Status start(std::shared_ptr<const oracle::Subject> k0);
   Status check_same_k0(const oracle::Subject& k0, const run::Node& root) const;
   Status begin_round(std::vector<Slot>&);
+  std::optional<Slot> next_slot(bool first);
   Status evaluate_round(std::vector<Slot>&);
   void evaluate(Slot&, unsigned worker);
   Status apply_round(std::vector<Slot>&);
   Status apply(Slot&);
+  void teach(const Slot&);
+  bool react_to_stall(bool ended);
   Status decide(Slot&);
   Status commit(Slot&);
   Status write_assembly(const std::filesystem::path& file, const Bytes& object);
@@ -74,10 +88,16 @@ class Controller {
   run::RunFolder& folder_;
   gate::WorkerPool& pool_;
   Driver& driver_;
+  Memory& memory_;
   ControllerOptions options_;
+  Planner planner_;
+  Integrator integrator_;
+  StallWatch stall_;
   std::optional<Lineage> lineage_;
   std::map<std::pair<uint32_t, uint32_t>, run::Attempt> recorded_; // of the run that is resumed
   std::map<uint32_t, run::Node> recorded_nodes_;
+  std::set<std::string> recorded_steps_; // what was done about stalls
+  std::optional<run::Event> step_;       // the last of that, until a proposal follows from it
   std::map<std::string, uint32_t> seen_; // objects, by hash: the attempt that had it first
   uint32_t round_ = 0;
   uint64_t attempts_ = 0;

@@ -2,8 +2,12 @@
 
 #include "base/files.h"
 #include "base/hash.h"
+#include "search/drivers/mixed.h"
 #include "search/drivers/replay.h"
 #include "search/drivers/rules.h"
+#include "search/drivers/schedule.h"
+#include "search/drivers/stochastic.h"
+#include "search/user_memory.h"
 
 namespace asmevo::search {
 
@@ -15,11 +19,24 @@ Json optional(const auto& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Result<std::unique_ptr<Driver>> make_driver(const OptimizationSettings& s, const isa::Target& target) {
+Result<std::unique_ptr<Driver>> make_driver(const OptimizationSettings& s, const Memory& memory,
+                                            const isa::Target& target) {
   if (s.driver == "replay") return make_replay(s.proposals);
-  if (s.driver != "rules") return bad_input("there is no driver '{}': rules, replay", printable(s.driver));
   ASMEVO_TRY(const timing::MachineModel model, timing::MachineModel::for_target(s.setup.model, target));
-  return make_rules(model.nominal(), {s.setup.kernel, s.rules});
+  const std::string& kernel = s.setup.kernel;
+  const uint64_t seed = s.setup.seed;
+  if (s.driver == "stochastic") return make_stochastic(kernel, seed);
+  if (s.driver == "schedule") return make_schedule(model.nominal(), kernel, seed);
+  if (s.driver != "rules" && s.driver != "mixed")
+    return bad_input("there is no driver '{}': mixed, rules, schedule, stochastic, replay",
+                     printable(s.driver));
+  ASMEVO_TRY(auto by_rules, make_rules(model.nominal(), memory, {kernel, s.rules}));
+  if (s.driver == "rules") return by_rules;
+  std::vector<std::unique_ptr<Driver>> all;
+  all.push_back(std::move(by_rules));
+  all.push_back(make_schedule(model.nominal(), kernel, seed));
+  all.push_back(make_stochastic(kernel, seed));
+  return make_mixed(std::move(all));
 }
 
 class Optimization {
@@ -32,12 +49,17 @@ class Optimization {
     ASMEVO_TRY(settings_.setup.k0, read_file(folder_.path() / "k0.co"));
     ASMEVO_CHECK(find_launch());
     ASMEVO_TRY(const auto k0, oracle::Subject::open(settings_.setup.k0));
-    ASMEVO_TRY(const auto driver, make_driver(settings_, k0->object().target()));
+    ASMEVO_TRY(Memory memory, recall());
+    ASMEVO_TRY(const auto driver, make_driver(settings_, memory, k0->object().target()));
     ASMEVO_CHECK(start_pool());
-    Controller controller(folder_, *pool_, *driver,
+    const bool replays = settings_.driver == "replay";
+    Controller controller(folder_, *pool_, *driver, memory,
                           {.budget = settings_.budget,
                            .width = static_cast<size_t>(settings_.width),
-                           .commit = settings_.commit});
+                           .commit = settings_.commit,
+                           .mode = replays ? Mode::Single : settings_.mode,
+                           .steer = !replays,
+                           .patience = static_cast<unsigned>(settings_.patience)});
     ASMEVO_CHECK(folder_.set("state", "searching"));
     ASMEVO_TRY(result_.end, controller.run(k0, hooks_.watch));
     result_.standing = controller.standing();
@@ -55,6 +77,31 @@ class Optimization {
     const auto given = read_file(settings_.setup.launch);
     if (!given || content_hash(*given) != content_hash(kept)) settings_.setup.launch = copy;
     return {};
+  }
+
+  // What the run began with, however often it is resumed.
+  Result<Memory> recall() {
+    const std::filesystem::path copy = folder_.path() / "memory.json";
+    std::error_code error;
+    if (std::filesystem::exists(copy, error)) return read_user_memory(copy);
+    ASMEVO_TRY(Memory memory, read_user_memory(settings_.memory));
+    ASMEVO_CHECK(write_file(copy, memory.json().dump(1) + "\n"));
+    return memory;
+  }
+
+  // Adds to the user's what was learnt since it was added to last.
+  Status remember() {
+    if (settings_.memory.empty() || !settings_.remembers) return {};
+    ASMEVO_TRY(const std::vector<run::Attempt> attempts, folder_.attempts());
+    ASMEVO_TRY(const std::vector<run::Node> nodes, folder_.nodes());
+    ASMEVO_TRY(const std::optional<Json> known, folder_.get("remembered"));
+    const auto before = known ? known->get<size_t>() : 0;
+    Memory learnt;
+    for (size_t n = before; n < attempts.size(); ++n)
+      learnt.learn(attempts[n],
+                   pattern_of(nodes[std::min<size_t>(attempts[n].base, nodes.size() - 1)].profile));
+    ASMEVO_CHECK(folder_.set("remembered", attempts.size()));
+    return add_to_user_memory(settings_.memory, learnt);
   }
 
   Status start_pool() {
@@ -145,6 +192,9 @@ class Optimization {
   }
 
   Status finish() {
+    // Somebody else's file: that it cannot be written does not take anything from the run.
+    if (const Status remembered = remember(); !remembered)
+      result_.notes.push_back("what was learnt is not kept: " + remembered.error().message);
     ASMEVO_CHECK(folder_.record(run::Event{result_.standing.seconds,
                                            result_.end == End::Interrupted ? "interrupted" : "end",
                                            std::string(name(result_.end))}));
@@ -189,7 +239,15 @@ Budget budget_from(const Json& j) {
 Json OptimizationSettings::json() const {
   Json s = setup.json();
   s.erase("k0"); // in the folder
-  Json j = {{"setup", s}, {"driver", driver}, {"proposals", proposals}, {"rules", rules}, {"width", width}};
+  Json j = {{"setup", s},
+            {"driver", driver},
+            {"proposals", proposals},
+            {"rules", rules},
+            {"mode", search::name(mode)},
+            {"memory", memory},
+            {"remembers", remembers},
+            {"width", width},
+            {"patience", patience}};
   j.update(json_of(budget));
   j.update({{"commit",
              {{"epsilon", commit.epsilon},
@@ -209,7 +267,10 @@ OptimizationSettings OptimizationSettings::from_json(const Json& j) {
   s.setup = gate::SetupRequest::from_json(setup);
   s.driver = j.at("driver"), s.proposals = j.at("proposals");
   s.rules = j.at("rules").get<std::vector<std::string>>();
+  s.mode = mode_named(j.value("mode", "single")).value_or(Mode::Single);
+  s.memory = j.value("memory", ""), s.remembers = j.value("remembers", false);
   s.width = j.at("width");
+  s.patience = j.value("patience", uint64_t{StallWatch::standard_patience});
   s.budget = budget_from(j);
   const Json& c = j.at("commit");
   s.commit = {c.at("epsilon"), c.at("spread_factor"), c.at("least_speedup"), c.at("least_share")};
@@ -225,6 +286,7 @@ Status OptimizationSettings::check() const {
   };
   ASMEVO_CHECK(within("members", setup.members, 1, 1000));
   ASMEVO_CHECK(within("width", static_cast<double>(width), 1, 1024));
+  ASMEVO_CHECK(within("patience", static_cast<double>(patience), 1, 1e6));
   ASMEVO_CHECK(within("effort", static_cast<double>(setup.effort), 1e3, 1e10));
   ASMEVO_CHECK(within("epsilon", commit.epsilon, 0, 1));
   ASMEVO_CHECK(within("spread_factor", commit.spread_factor, 0, 1000));
@@ -243,7 +305,8 @@ Result<OptimizationResult> optimize(const std::filesystem::path& folder, const O
   // A mistake in what was asked for leaves no folder behind.
   ASMEVO_TRY(const auto subject, oracle::Subject::open(k0));
   ASMEVO_CHECK(gate::check_request(settings.setup, *subject));
-  ASMEVO_CHECK(make_driver(settings, subject->object().target()));
+  ASMEVO_TRY(const Memory memory, read_user_memory(settings.memory));
+  ASMEVO_CHECK(make_driver(settings, memory, subject->object().target()));
   ASMEVO_TRY(const auto run, run::RunFolder::create(folder, settings.json(), k0, launch));
   return carry_out(*run, settings, hooks);
 }

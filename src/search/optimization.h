@@ -11,11 +11,15 @@ gate::Json json_of(const Budget&);
 Budget budget_from(const gate::Json&);
 
 struct OptimizationSettings {
-  gate::SetupRequest setup; // k0 apart, which is in the folder
-  std::string driver = "rules";
+  gate::SetupRequest setup;       // k0 apart, which is in the folder
+  std::string driver = "mixed";   // rules, schedule, stochastic, replay
   std::string proposals;          // replay: the file
   std::vector<std::string> rules; // rules: only these; empty: all
+  Mode mode = Mode::Team;         // replay: single, whatever is asked for
+  std::string memory;             // file to begin with (user_memory.h); empty: nothing is known
+  bool remembers = false;         // what is learnt is added to it
   uint64_t width = 4;
+  uint64_t patience = StallWatch::standard_patience; // rounds (stall_watch.h)
   Budget budget;
   gate::CommitRule commit;
   std::string command; // that reproduces the run, for people

@@ -75,7 +75,7 @@ TimedOp timed_op(const Instruction& i, uint64_t address, const isa::Target& targ
   op.code_line = address / static_cast<uint64_t>(machine[Parameter::icache_line]);
   set_hints(op, i, target);
   if (op.kind == TimedOp::Kind::Waitcnt) {
-    const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(immediate(i)));
+    const auto fields = isa::WaitcntFields::of(i);
     op.most_vector = static_cast<uint8_t>(fields.vmcnt), op.most_lds = static_cast<uint8_t>(fields.lgkmcnt);
   }
   if (op.kind == TimedOp::Kind::Nop) op.extra = cost.issue - turn;

@@ -51,7 +51,7 @@ class Planter {
 
   void wait(Index i, const Instruction& instruction) {
     plant(Plant::DropWait, i, i, "", "dropped");
-    const auto fields = isa::WaitcntFields::decode(static_cast<uint16_t>(instruction.words[0] & 0xffff));
+    const auto fields = isa::WaitcntFields::of(instruction);
     const auto shorter = [&](isa::WaitcntFields f) {
       plant(Plant::ShortWait, i, i, fmt::format("s_waitcnt {:#x}", f.encode()), "one short");
     };

@@ -43,8 +43,7 @@ std::set<std::pair<Index, Index>> early_uses(const Program& p, Index begin, Inde
         for (const isa::RegRange& d : f.instruction->defs)
           if (x.reads(d)) early.emplace(f.at, i);
     if (x.is("s_waitcnt")) {
-      const auto fields =
-          i == changed ? now : isa::WaitcntFields::decode(static_cast<uint16_t>(x.words[0] & 0xffff));
+      const auto fields = i == changed ? now : isa::WaitcntFields::of(x);
       keep_last(vector_memory, fields.vmcnt);
       keep_last(lds, fields.lgkmcnt);
       if (fields.lgkmcnt == 0) scalar.clear();
@@ -90,8 +89,7 @@ class PlantedWaits : public testing::Test {
         places.push_back(i);
     for (size_t n = 0; n < waits && !places.empty(); ++n) {
       const Index at = places[random_.below(places.size())];
-      const auto was =
-          isa::WaitcntFields::decode(static_cast<uint16_t>(k0.instruction(at).words[0] & 0xffff));
+      const auto was = isa::WaitcntFields::of(k0.instruction(at));
       for (const bool vm : {true, false}) {
         if ((vm ? was.vmcnt : was.lgkmcnt) >= (vm ? 62U : 14U)) continue;
         for (const bool drop : {false, true}) {
@@ -111,7 +109,7 @@ class PlantedWaits : public testing::Test {
     Tally& tally = tallies_[kind];
     ++tally.planted;
     const program::Block& block = cfg.blocks()[cfg.block_of(at)];
-    const auto was = isa::WaitcntFields::decode(static_cast<uint16_t>(k0.instruction(at).words[0] & 0xffff));
+    const auto was = isa::WaitcntFields::of(k0.instruction(at));
     const auto good = early_uses(k0, block.begin, block.end, at, was),
                bad = early_uses(k0, block.begin, block.end, at, now);
     if (std::ranges::includes(good, bad)) return;

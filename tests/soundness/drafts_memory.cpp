@@ -72,7 +72,7 @@ Drafts wait_removed(const Bench& bench) {
     if (instruction.issue != isa::IssueClass::Waitcnt || !instruction.is("s_waitcnt")) continue;
     list.push_back(
         {.text = place_text(bench, i) + " dropped", .changes = {replaced(bench.id(i), bench.id(i), "")}});
-    const auto fields = WaitcntFields::decode(static_cast<uint16_t>(instruction.words[0] & 0xffff));
+    const auto fields = WaitcntFields::of(instruction);
     for (const unsigned more : {1U, 2U}) {
       WaitcntFields loose = fields;
       if (fields.vmcnt < 60)

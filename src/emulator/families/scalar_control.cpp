@@ -143,38 +143,28 @@ void set_vskip(Wave& wave, const MicroOp& op) {
 
 // --- hardware registers
 
-enum HardwareRegister : unsigned { mode_register = 1, status_register = 2 };
-
-struct RegisterField {
-  unsigned id, offset;
-  uint32_t mask; // of the field's width, at bit 0
-};
-RegisterField named_field(const MicroOp& op) {
-  const uint32_t simm16 = op.instruction->words[0] & 0xffff;
-  return {simm16 & 0x3f, simm16 >> 6 & 0x1f,
-          static_cast<uint32_t>((uint64_t{1} << ((simm16 >> 11) + 1)) - 1)};
-}
+using Field = isa::HardwareRegisterField;
 
 uint32_t read_register(Wave& wave, unsigned id) {
-  if (id == mode_register) return wave.mode.bits();
+  if (id == Field::mode) return wave.mode.bits();
   uint32_t value = id < wave.hwreg.size() ? wave.hwreg[id] : 0;
-  if (id == status_register)
+  if (id == Field::status)
     value |= wave.scc() | (wave.exec() == 0 ? 1U << 9 : 0) | (wave.vcc() == 0 ? 1U << 10 : 0);
   return value;
 }
 void write_register(Wave& wave, unsigned id, uint32_t value) {
-  if (id == mode_register)
+  if (id == Field::mode)
     assign_mode(wave, value);
-  else if (id != status_register && id < wave.hwreg.size())
+  else if (id != Field::status && id < wave.hwreg.size())
     wave.hwreg[id] = value; // STATUS needs privilege
 }
 void get_register(Wave& wave, const MicroOp& op) {
-  const RegisterField f = named_field(op);
-  wave.scalars[op.result.index] = read_register(wave, f.id) >> f.offset & f.mask;
+  const Field f = Field::of(*op.instruction);
+  wave.scalars[op.result.index] = read_register(wave, f.id) >> f.offset & f.mask();
 }
 void set_field(Wave& wave, const MicroOp& op, uint32_t value) {
-  const RegisterField f = named_field(op);
-  const uint32_t before = read_register(wave, f.id), mask = f.mask << f.offset;
+  const Field f = Field::of(*op.instruction);
+  const uint32_t before = read_register(wave, f.id), mask = f.mask() << f.offset;
   write_register(wave, f.id, (before & ~mask) | (value << f.offset & mask));
 }
 void set_register(Wave& wave, const MicroOp& op) {

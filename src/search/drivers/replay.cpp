@@ -13,12 +13,11 @@ class Replay : public Driver {
  public:
   explicit Replay(std::vector<Suggestion> list) : list_(std::move(list)) {}
   std::string_view name() const override { return "replay"; }
-  std::vector<Suggestion> propose(const Lineage& lineage, size_t count) override {
-    std::vector<Suggestion> next;
-    for (; next.size() < count && at_ < list_.size(); ++at_) {
-      next.push_back(list_[at_]);
-      if (next.back().edit.base >= lineage.size()) next.back().edit.base = 0;
-    }
+  // In the file's order, whatever is asked for.
+  std::optional<Suggestion> propose(const Lineage& lineage, const Assignment&) override {
+    if (at_ == list_.size()) return std::nullopt;
+    Suggestion next = list_[at_++];
+    if (next.edit.base >= lineage.size()) next.edit.base = 0;
     return next;
   }
 

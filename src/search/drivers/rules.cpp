@@ -12,13 +12,13 @@ namespace asmevo::search {
 namespace {
 
 constexpr double least_share = 0.01; // of the time, of a kernel worth editing
-constexpr double hardly_slower = 0.998;
 
 // A place, or several, with what is known of it.
 struct Idea {
   std::string kernel, rule, direction;
   Proposal proposal;
   double promise = 0; // of the time of all launches
+  std::string key;    // of what it changes
 };
 
 std::string key_of(const std::string& kernel, const std::vector<program::Change>& changes) {
@@ -40,49 +40,72 @@ std::pair<program::Index, program::Index> range_of(const program::Program& p, co
 
 class Rules : public Driver {
  public:
-  Rules(timing::Machine machine, std::vector<const Rule*> rules, std::string kernel)
-      : machine_(std::move(machine)), rules_(std::move(rules)), kernel_(std::move(kernel)) {}
+  Rules(timing::Machine machine, const Memory& memory, std::vector<const Rule*> rules, std::string kernel)
+      : machine_(std::move(machine)), memory_(memory), rules_(std::move(rules)), kernel_(std::move(kernel)) {}
   std::string_view name() const override { return "rules"; }
 
-  std::vector<Suggestion> propose(const Lineage& lineage, size_t count) override {
-    const Lineage::Version& best = lineage.best();
-    if (best.editable && best.node.id != base_) look_at(best);
-    if (queue_.empty()) join_near_misses(best);
-    std::vector<Suggestion> next;
-    while (!queue_.empty() && next.size() < count) {
-      next.push_back(suggest(queue_.front()));
-      queue_.pop_front();
-    }
-    return next;
+  std::optional<Suggestion> propose(const Lineage& lineage, const Assignment& assignment) override {
+    const Lineage::Version& base = lineage.at(assignment.base);
+    if (!base.editable) return std::nullopt;
+    std::deque<Idea>& queue = agenda(lineage, base);
+    const auto found = std::ranges::find_if(queue, [&](const Idea& i) {
+      return is_wanted(i, assignment, base.named) && !is_out(i, lineage, base);
+    });
+    if (found == queue.end()) return std::nullopt;
+    Suggestion s = suggest(*found, assignment.base);
+    queue.erase(found);
+    return s;
   }
 
   void learn(const Outcome& o) override {
-    const std::string key = key_of(o.suggestion.edit.kernel, o.suggestion.edit.changes);
     if (o.node || o.evaluation.outcome == gate::Outcome::InfrastructureError) return;
-    if (!o.evaluation.passed())
-      refused_.insert(key);
-    else
-      slow_.insert(key);
-    if (o.suggestion.edit.base != base_ || !o.evaluation.passed()) return;
-    // The median of what was timed; whoever lost on the first model only is a near miss as well.
-    if (o.comparison.over_best >= hardly_slower && pending_.contains(key))
-      near_misses_.push_back({o.comparison.over_best, pending_.at(key)});
+    const std::string key = key_of(o.suggestion.edit.kernel, o.suggestion.edit.changes);
+    (o.evaluation.passed() ? slow_ : refused_).insert(key);
   }
 
  private:
   // --- what there is to try on a version
 
-  void look_at(const Lineage::Version& version) {
-    base_ = version.node.id;
-    queue_.clear(), pending_.clear(), near_misses_.clear(), joined_ = 0;
+  std::deque<Idea>& agenda(const Lineage& lineage, const Lineage::Version& version) {
+    const auto [found, is_new] = agendas_.try_emplace(version.node.id);
+    if (is_new) look_at(lineage, version, found->second);
+    return found->second;
+  }
+
+  static bool is_wanted(const Idea& idea, const Assignment& a, const program::Program& program) {
+    if (a.direction && idea.direction != search::name(*a.direction)) return false;
+    if (!a.place) return true;
+    const auto first = program.find(a.place->first), last = program.find(a.place->last);
+    return idea.kernel == a.place->kernel && first && last &&
+           std::ranges::all_of(idea.proposal.changes, [&](const program::Change& c) {
+             const auto range = range_of(program, c);
+             return *first <= range.first && range.first <= *last;
+           });
+  }
+
+  // On a version that is not the best one, what did not help elsewhere is not tried again.
+  bool is_out(const Idea& idea, const Lineage& lineage, const Lineage::Version& base) const {
+    return refused_.contains(idea.key) ||
+           (base.node.id != lineage.best().node.id && slow_.contains(idea.key));
+  }
+
+  void look_at(const Lineage& lineage, const Lineage::Version& version, std::deque<Idea>& queue) {
     std::vector<Idea> ideas;
     for (const gate::KernelTimes& k : version.profile.kernels)
       if (k.share >= least_share && (kernel_.empty() || k.kernel == kernel_)) find(version, k, ideas);
+    const std::string pattern = pattern_of(version.node.profile);
+    for (Idea& i : ideas) i.promise *= memory_.factor(i.rule, pattern);
     std::ranges::stable_sort(ideas, std::greater{}, &Idea::promise);
+    std::set<std::string> pending;
     std::deque<Idea> later;
-    for (const Idea& idea : together(version, ideas)) enqueue(idea, later);
-    for (const Idea& idea : ideas) enqueue(idea, later);
-    std::ranges::move(later, std::back_inserter(queue_));
+    const auto enqueue = [&](Idea idea) {
+      idea.key = key_of(idea.kernel, idea.proposal.changes);
+      if (!is_out(idea, lineage, version) && pending.insert(idea.key).second)
+        (slow_.contains(idea.key) ? later : queue).push_back(std::move(idea));
+    };
+    for (Idea& idea : together(version, ideas)) enqueue(std::move(idea));
+    for (Idea& idea : ideas) enqueue(std::move(idea));
+    std::ranges::move(later, std::back_inserter(queue));
   }
 
   void find(const Lineage::Version& version, const gate::KernelTimes& k, std::vector<Idea>& ideas) {
@@ -94,17 +117,11 @@ class Rules : public Driver {
       for (Proposal& p : rule->propose(context)) {
         const double promise = p.promise * k.share;
         ideas.push_back(
-            {k.kernel, std::string(rule->name), std::string(rule->direction), std::move(p), promise});
+            {k.kernel, std::string(rule->name), std::string(rule->direction), std::move(p), promise, {}});
       }
   }
 
-  void enqueue(const Idea& idea, std::deque<Idea>& later) {
-    const std::string key = key_of(idea.kernel, idea.proposal.changes);
-    if (refused_.contains(key) || !pending_.try_emplace(key, idea).second) return;
-    (slow_.contains(key) ? later : queue_).push_back(idea);
-  }
-
-  // All places of a kernel at once, those that keep every bit first; and those of each rule.
+  // All places of a kernel at once, those that keep every bit next; and those of each direction and rule.
   std::vector<Idea> together(const Lineage::Version& version, const std::vector<Idea>& ideas) const {
     std::vector<Idea> list;
     const auto join = [&](auto wanted, const char* what) {
@@ -116,6 +133,8 @@ class Rules : public Driver {
     };
     join([](const Idea&) { return true; }, "everything at once");
     join([](const Idea& i) { return i.proposal.same_results; }, "everything that keeps every bit");
+    for (const Direction d : all_directions)
+      join([&](const Idea& i) { return i.direction == search::name(d); }, "everything of this direction");
     for (const Rule* rule : rules_) join([&](const Idea& i) { return i.rule == rule->name; }, "every place");
     return list;
   }
@@ -126,7 +145,7 @@ class Rules : public Driver {
     std::vector<std::pair<program::Index, program::Index>> taken;
     Idea all;
     size_t count = 0, text = 0;
-    std::set<std::string> rules;
+    std::set<std::string> rules, directions;
     for (const Idea* idea : some) {
       std::vector<std::pair<program::Index, program::Index>> own;
       for (const program::Change& c : idea->proposal.changes) own.push_back(range_of(program, c));
@@ -146,40 +165,20 @@ class Rules : public Driver {
       all.proposal.same_results &= idea->proposal.same_results;
       all.promise += idea->promise;
       all.kernel = idea->kernel, all.direction = idea->direction;
-      rules.insert(idea->rule);
+      rules.insert(idea->rule), directions.insert(idea->direction);
       ++count;
     }
     if (count < 2) return std::nullopt;
     all.rule = rules.size() == 1 ? *rules.begin() : "several";
-    if (rules.size() > 1) all.direction = "several";
+    if (directions.size() > 1) all.direction = "several";
     all.proposal.rationale = fmt::format("{}, {} of them ({})", what, count, fmt::join(rules, ", "));
     return all;
   }
 
-  // --- what was not enough by itself
-
-  void join_near_misses(const Lineage::Version& best) {
-    if (best.node.id != base_ || near_misses_.size() < 2) return;
-    std::ranges::stable_sort(near_misses_, std::greater{}, &std::pair<double, Idea>::first);
-    // All of them, those that win something, the better half of these, ...
-    const auto winning =
-        static_cast<size_t>(std::ranges::count_if(near_misses_, [](const auto& n) { return n.first > 1; }));
-    for (; joined_ < 8 && queue_.empty(); ++joined_) {
-      const size_t count = joined_ == 0 ? near_misses_.size() : winning >> (joined_ - 1);
-      if (count < 2) break;
-      std::map<std::string, std::vector<const Idea*>> by_kernel;
-      for (size_t n = 0; n < count; ++n)
-        by_kernel[near_misses_[n].second.kernel].push_back(&near_misses_[n].second);
-      std::deque<Idea> later;
-      for (const auto& [kernel, some] : by_kernel)
-        if (auto joined = joint(best.named, some, "near misses together")) enqueue(*joined, later);
-    }
-  }
-
-  Suggestion suggest(const Idea& idea) const {
+  static Suggestion suggest(const Idea& idea, uint32_t base) {
     Suggestion s;
     s.rule = idea.rule;
-    s.edit.base = base_;
+    s.edit.base = base;
     s.edit.kernel = idea.kernel;
     s.edit.changes = idea.proposal.changes;
     s.edit.resources = idea.proposal.resources;
@@ -189,19 +188,17 @@ class Rules : public Driver {
   }
 
   timing::Machine machine_;
+  const Memory& memory_;
   std::vector<const Rule*> rules_;
   std::string kernel_;
-  uint32_t base_ = ~0U; // node that the queue is for
-  std::deque<Idea> queue_;
-  std::map<std::string, Idea> pending_;              // of this base, by key
-  std::set<std::string> refused_, slow_;             // keys
-  std::vector<std::pair<double, Idea>> near_misses_; // of this base
-  unsigned joined_ = 0;
+  std::map<uint32_t, std::deque<Idea>> agendas_; // by version: what is left to try on it
+  std::set<std::string> refused_, slow_;         // keys
 };
 
 } // namespace
 
-Result<std::unique_ptr<Driver>> make_rules(timing::Machine machine, const RulesOptions& options) {
+Result<std::unique_ptr<Driver>> make_rules(timing::Machine machine, const Memory& memory,
+                                           const RulesOptions& options) {
   std::vector<const Rule*> rules;
   for (const std::string& name : options.rules) {
     const Rule* rule = find_rule(name);
@@ -210,7 +207,7 @@ Result<std::unique_ptr<Driver>> make_rules(timing::Machine machine, const RulesO
   }
   if (rules.empty())
     for (const Rule& rule : all_rules()) rules.push_back(&rule);
-  return std::make_unique<Rules>(std::move(machine), std::move(rules), options.kernel);
+  return std::make_unique<Rules>(std::move(machine), memory, std::move(rules), options.kernel);
 }
 
 } // namespace asmevo::search

@@ -1,10 +1,11 @@
-// Proposals by the transformations of search/rules/, on the fastest version so far: first everything that was
-// found at once, then each rule by itself, then place by place, what promises most first. What was refused
-// for what it does is not tried again on later versions; what was only not fast enough is, later. In the end,
-// places that each win a little, but too little, are tried together.
+// Proposals by the transformations of search/rules/: first everything that was found at once, then each
+// direction and each rule by itself, then place by place, what promises most first; what a rule was worth on
+// kernels like this one (memory.h) counts in that. What was refused for what it does is not tried again on
+// other versions; what was only not fast enough is, later, on faster ones.
 #pragma once
 
 #include "search/driver.h"
+#include "search/memory.h"
 #include "search/rules/rule.h"
 
 namespace asmevo::search {
@@ -14,7 +15,7 @@ struct RulesOptions {
   std::vector<std::string> rules; // only these; empty: all
 };
 
-/// BadInput: no such rule.
-Result<std::unique_ptr<Driver>> make_rules(timing::Machine, const RulesOptions&);
+/// The memory must outlive it. BadInput: no such rule.
+Result<std::unique_ptr<Driver>> make_rules(timing::Machine, const Memory&, const RulesOptions&);
 
 } // namespace asmevo::search

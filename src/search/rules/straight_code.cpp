@@ -22,7 +22,7 @@ bool is_wait(const Instruction& i) {
   return i.issue == IssueClass::Waitcnt;
 }
 WaitNeed fields_of(const Instruction& wait) {
-  return isa::WaitcntFields::decode(static_cast<uint16_t>(wait.words[0] & 0xffff));
+  return isa::WaitcntFields::of(wait);
 }
 bool waits_for_exports(const Instruction& i) {
   return is_wait(i) && fields_of(i).expcnt != WaitNeed{}.expcnt;

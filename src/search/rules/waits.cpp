@@ -48,7 +48,7 @@ constexpr size_t most_places = 48;
 constexpr double may_win = 0.5;
 
 WaitNeed fields_of(const isa::Instruction& wait) {
-  return isa::WaitcntFields::decode(static_cast<uint16_t>(wait.words[0] & 0xffff));
+  return isa::WaitcntFields::of(wait);
 }
 
 WaitNeed stronger(const WaitNeed& a, const WaitNeed& b) {
