@@ -61,5 +61,6 @@ function(asmevo_test NAME)
     target_compile_options(test_${NAME} PRIVATE -Wno-shadow) # of names in other files; the clang build sees the rest
   endif()
   target_compile_definitions(test_${NAME} PRIVATE ASMEVO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ASMEVO_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  gtest_discover_tests(test_${NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 COST ${ARG_COST})
+  gtest_discover_tests(test_${NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                        PROPERTIES TIMEOUT 600 COST ${ARG_COST} ENVIRONMENT ASMEVO_MEMORY=none)
 endfunction()

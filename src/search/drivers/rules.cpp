@@ -1,6 +1,7 @@
 #include "search/drivers/rules.h"
 
 #include "base/hash.h"
+#include "search/enabled.h"
 
 #include <algorithm>
 #include <deque>
@@ -92,7 +93,8 @@ class Rules : public Driver {
   void look_at(const Lineage& lineage, const Lineage::Version& version, std::deque<Idea>& queue) {
     std::vector<Idea> ideas;
     for (const gate::KernelTimes& k : version.profile.kernels)
-      if (k.share >= least_share && (kernel_.empty() || k.kernel == kernel_)) find(version, k, ideas);
+      if (k.share >= least_share && (kernel_.empty() || k.kernel == kernel_))
+        find(lineage, version, k, ideas);
     const std::string pattern = pattern_of(version.node.profile);
     for (Idea& i : ideas) i.promise *= memory_.factor(i.rule, pattern);
     std::ranges::stable_sort(ideas, std::greater{}, &Idea::promise);
@@ -108,16 +110,25 @@ class Rules : public Driver {
     std::ranges::move(later, std::back_inserter(queue));
   }
 
-  void find(const Lineage::Version& version, const gate::KernelTimes& k, std::vector<Idea>& ideas) {
+  void find(const Lineage& lineage, const Lineage::Version& version, const gate::KernelTimes& k,
+            std::vector<Idea>& ideas) {
     const auto code =
         profile::KernelCode::open(version.subject->original(), version.named, k.kernel, k.start);
     if (!code) return;
     const RuleContext context{**code, version.subject->codec(), machine_, k.time, k.issues};
+    const auto add = [&](const Rule& rule, Proposal p) {
+      const double promise = p.promise * k.share;
+      ideas.push_back(
+          {k.kernel, std::string(rule.name), std::string(rule.direction), std::move(p), promise, {}});
+    };
     for (const Rule* rule : rules_)
       for (Proposal& p : rule->propose(context)) {
-        const double promise = p.promise * k.share;
-        ideas.push_back(
-            {k.kernel, std::string(rule->name), std::string(rule->direction), std::move(p), promise, {}});
+        if (!rule->enables) {
+          add(*rule, std::move(p));
+          continue;
+        }
+        for (Proposal& on_top : enabled_proposals(lineage, version, k, context, p))
+          add(*rule, std::move(on_top));
       }
   }
 

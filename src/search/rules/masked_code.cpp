@@ -16,7 +16,7 @@ using program::Index;
 constexpr RegRange exec{isa::unit::exec, 2};
 constexpr RegRange scc{isa::unit::scc, 1};
 // What is done with a stretch takes the square of its length.
-constexpr Index most_entries = 400, least_entries = 6;
+constexpr Index most_entries = 300, least_entries = 6;
 
 // --- how EXEC changes
 
@@ -69,15 +69,6 @@ class Nesting {
   }
   std::vector<std::optional<RegRange>> saved_;
 };
-
-// Without lanes it writes at most scalars.
-bool touches_nothing_without_lanes(const Instruction& i) {
-  using enum IssueClass;
-  if (i.issue == Nop || i.issue == Waitcnt || i.issue == Salu) return true;
-  if (!i.reads_exec || i.writes_all_lanes || i.cross_lane || i.vgpr_index_mode || i.side_effects)
-    return false;
-  return i.issue == Valu || i.issue == Transcendental || i.issue == Vmem || i.issue == Lds;
-}
 
 // --- where stretches are
 
@@ -170,7 +161,7 @@ class Finder {
         farthest = std::max(farthest, other);
         continue;
       }
-      if (code_.is_border(i) || !touches_nothing_without_lanes(inst) || !nesting.advance(inst)) return false;
+      if (code_.is_border(i) || !does_nothing_without_lanes(inst) || !nesting.advance(inst)) return false;
       for (const RegRange& d : inst.defs)
         if (!isa::is_vector(d.first) && d.first != isa::unit::exec && live.overlaps(d)) return false;
     }
@@ -295,6 +286,14 @@ class Maker {
 };
 
 } // namespace
+
+bool does_nothing_without_lanes(const Instruction& i) {
+  using enum isa::IssueClass;
+  if (i.issue == Nop || i.issue == Waitcnt || i.issue == Salu) return true;
+  if (!i.reads_exec || i.writes_all_lanes || i.cross_lane || i.vgpr_index_mode || i.side_effects)
+    return false;
+  return i.issue == Valu || i.issue == Transcendental || i.issue == Vmem || i.issue == Lds;
+}
 
 uint64_t MaskedStretch::within(uint32_t n) const {
   uint64_t bits = uint64_t{1} << n;

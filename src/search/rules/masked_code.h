@@ -53,6 +53,9 @@ std::vector<MaskedStretch> masked_stretches(const RuleContext&, StraightCode&);
 std::vector<Step> with_exec(StraightCode&, const MaskedStretch&, const std::vector<Step>&,
                             const std::vector<uint32_t>& lanes);
 
+/// Without lanes it writes at most scalars.
+bool does_nothing_without_lanes(const isa::Instruction&);
+
 /// SGPRs that cost no wave its place: eight waves have 800 between them, given out by 16s, the last six of
 /// which are VCC and the like (LLVM, AMDGPUBaseInfo: getMaxNumSGPRs).
 constexpr unsigned sgprs_for_free = 90;

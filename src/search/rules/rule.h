@@ -33,6 +33,9 @@ struct Proposal {
   std::string rationale;    // one line, for people: what, where, why
   double promise = 0;       // share of the kernel's time that it may win; for the order of attempts
   bool same_results = true; // bit for bit; else within the rule of comparison
+  // Of rules that make room for others: by instruction of the changes' texts, in order, the entry that it is
+  // a copy of; no_index: of none.
+  std::vector<program::Index> copies = {};
 };
 
 struct Rule {
@@ -41,6 +44,8 @@ struct Rule {
                               // access", "instruction simplification"
   std::string_view summary;   // one line
   std::vector<Proposal> (*propose)(const RuleContext&);
+  // Its proposals are worth trying only with what other rules find on top of them (enabled.h).
+  bool enables = false;
 };
 
 /// All of them, in the order in which they are tried.

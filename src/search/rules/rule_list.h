@@ -8,6 +8,7 @@ namespace asmevo::search {
 std::vector<Proposal> propose_waits(const RuleContext&);              // waits.cpp
 std::vector<Proposal> propose_schedules(const RuleContext&);          // schedule.cpp
 std::vector<Proposal> propose_batched_loads(const RuleContext&);      // batched_loads.cpp
+std::vector<Proposal> propose_unrolled(const RuleContext&);           // unrolled.cpp
 std::vector<Proposal> propose_merged_accesses(const RuleContext&);    // merge_memory.cpp
 std::vector<Proposal> propose_wait_states(const RuleContext&);        // wait_states.cpp
 std::vector<Proposal> propose_priorities(const RuleContext&);         // priority.cpp

@@ -18,6 +18,8 @@ constexpr std::array rules = {
          propose_schedules},
     Rule{"batched-loads", latency,
          "loads under conditions all sent for before the first of them is waited for", propose_batched_loads},
+    Rule{"unrolled", latency, "loops of known length written out, and what can be done then",
+         propose_unrolled, true},
     Rule{"merge-memory", memory, "one wide access in place of several narrow ones next to each other",
          propose_merged_accesses},
     Rule{"wait-states", latency, "no more s_nops than hazards ask for, and work in place of the others",
