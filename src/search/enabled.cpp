@@ -17,7 +17,7 @@ using program::Program;
 // By stage: what is tried on top, in this order; after each stage there is a proposal.
 constexpr std::array<std::array<std::string_view, 4>, 3> stages = {{
     {"batched-loads"},
-    {"known-results", "repeated-work", "hoisted", "batched-loads"},
+    {"known-results", "repeated-work", "hoisted-values"},
     {"fused-integers", "schedule", "waits"},
 }};
 constexpr uint32_t first_node = 1U << 30; // of instructions that are put in on the way; no version has such

@@ -47,10 +47,11 @@ class Rules : public Driver {
 
   std::optional<Suggestion> propose(const Lineage& lineage, const Assignment& assignment) override {
     const Lineage::Version& base = lineage.at(assignment.base);
-    if (!base.editable) return std::nullopt;
+    // What a slower version lacks the best one has, and what else there is to do there is tried there.
+    if (!base.editable || base.node.id != lineage.best().node.id) return std::nullopt;
     std::deque<Idea>& queue = agenda(lineage, base);
     const auto found = std::ranges::find_if(queue, [&](const Idea& i) {
-      return is_wanted(i, assignment, base.named) && !is_out(i, lineage, base);
+      return is_wanted(i, assignment, base.named) && !refused_.contains(i.key);
     });
     if (found == queue.end()) return std::nullopt;
     Suggestion s = suggest(*found, assignment.base);
@@ -84,12 +85,6 @@ class Rules : public Driver {
            });
   }
 
-  // On a version that is not the best one, what did not help elsewhere is not tried again.
-  bool is_out(const Idea& idea, const Lineage& lineage, const Lineage::Version& base) const {
-    return refused_.contains(idea.key) ||
-           (base.node.id != lineage.best().node.id && slow_.contains(idea.key));
-  }
-
   void look_at(const Lineage& lineage, const Lineage::Version& version, std::deque<Idea>& queue) {
     std::vector<Idea> ideas;
     for (const gate::KernelTimes& k : version.profile.kernels)
@@ -102,7 +97,7 @@ class Rules : public Driver {
     std::deque<Idea> later;
     const auto enqueue = [&](Idea idea) {
       idea.key = key_of(idea.kernel, idea.proposal.changes);
-      if (!is_out(idea, lineage, version) && pending.insert(idea.key).second)
+      if (!refused_.contains(idea.key) && pending.insert(idea.key).second)
         (slow_.contains(idea.key) ? later : queue).push_back(std::move(idea));
     };
     for (Idea& idea : together(version, ideas)) enqueue(std::move(idea));

@@ -1,7 +1,7 @@
-// Proposals by the transformations of search/rules/: first everything that was found at once, then each
-// direction and each rule by itself, then place by place, what promises most first; what a rule was worth on
-// kernels like this one (memory.h) counts in that. What was refused for what it does is not tried again on
-// other versions; what was only not fast enough is, later, on faster ones.
+// Proposals by the transformations of search/rules/, on the best version: first everything that was found at
+// once, then each direction and each rule by itself, then place by place, what promises most first; what a
+// rule was worth on kernels like this one (memory.h) counts in that. What was refused for what it does is not
+// tried again on later versions; what was only not fast enough is, later.
 #pragma once
 
 #include "search/driver.h"

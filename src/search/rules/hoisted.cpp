@@ -17,8 +17,8 @@
 //
 // Why it pays. A vector instruction is 4 cycles of the SIMD in each turn, and the value is there when the
 // turn begins. Compilers hoist by themselves; what is left are values that they thought cheap to make again.
+#include "search/rules/loop_entry.h"
 #include "search/rules/rule_list.h"
-#include "search/rules/snippets.h"
 
 #include <algorithm>
 #include <array>
@@ -48,11 +48,10 @@ class LoopHoister {
   }
 
   std::optional<Place> run() {
-    const auto from = entry();
-    if (!from || calls_ || writes_[isa::unit::exec] != 0 || writes_[isa::unit::exec + 1] != 0 ||
+    entry_ = entry_of(code_, loop_);
+    if (!entry_ || calls_ || writes_[isa::unit::exec] != 0 || writes_[isa::unit::exec + 1] != 0 ||
         writes_[isa::unit::mode] != 0)
       return std::nullopt;
-    in_flight_ = in_flight(*from);
     Place p{Rewrite(context_), "the loop at " + code_.id(cfg_.blocks()[header_].begin)};
     std::string text;
     for (bool more = true; more;) { // what one takes from another goes behind it
@@ -70,49 +69,12 @@ class LoopHoister {
         }
     }
     if (text.empty()) return std::nullopt;
-    put_in_front(p.rewrite, *from, text);
+    put_in_front(context_, p.rewrite, *entry_, text);
     p.saved = p.cost;
     return p;
   }
 
  private:
-  // The last entry of the only block from outside that goes to the header.
-  std::optional<Index> entry() {
-    std::optional<uint32_t> outside;
-    for (const uint32_t p : cfg_.blocks()[header_].predecessors)
-      if (!cfg_.in_loop(p, loop_)) {
-        if (outside) return std::nullopt;
-        outside = p;
-      }
-    if (!outside) return std::nullopt;
-    for (const uint32_t s : cfg_.blocks()[*outside].successors)
-      if (s != header_) live_around_ |= code_.liveness().before(cfg_.blocks()[s].begin);
-    const Index last = cfg_.blocks()[*outside].end - 1;
-    const Instruction& instruction = code_.instruction(last);
-    const bool goes_on =
-        !instruction.ends_block() && code_.program().entries[last].reference == program::no_index;
-    return goes_on || instruction.branch ? std::optional(last) : std::nullopt;
-  }
-
-  // In front of the branch to the header or past it. Where there is none, behind the last entry: in front of
-  // the header would be in the loop.
-  void put_in_front(Rewrite& rewrite, Index last, const std::string& text) const {
-    if (code_.instruction(last).branch)
-      rewrite.insert(last, text);
-    else
-      rewrite.put(last, context_.codec.print(code_.instruction(last)) + "\n" + text);
-  }
-
-  // Registers that loads have not written yet in front of the loop.
-  isa::RegSet in_flight(Index last) const {
-    const auto waves = program::WaveStates::compute(code_.program(), code_.function(), cfg_);
-    program::WaveState state = waves.before(last);
-    state.advance(code_.instruction(last));
-    isa::RegSet set;
-    for (const auto& pending : state.pending) set |= pending.registers;
-    return set;
-  }
-
   bool may_go(Index i, uint32_t block) const {
     const Instruction& instruction = code_.instruction(i);
     if (!is_plain_arithmetic(instruction) || instruction.partial_def || instruction.defs.size() != 1 ||
@@ -124,8 +86,8 @@ class LoopHoister {
       return false;
     for (const isa::RegRange& r : instruction.uses)
       for (RegUnit u = r.first; u < r.first + r.count; ++u)
-        if (writes_[u] != 0 || in_flight_.contains(u)) return false;
-    if (in_flight_.overlaps(d) || live_around_.overlaps(d)) return false;
+        if (writes_[u] != 0 || entry_->in_flight.contains(u)) return false;
+    if (entry_->in_flight.overlaps(d) || entry_->live_around.overlaps(d)) return false;
     const Index first = cfg_.blocks()[header_].begin;
     return !code_.liveness().before(first).contains(d.first) && (always_run(block) || !live_behind(d.first));
   }
@@ -150,8 +112,7 @@ class LoopHoister {
   std::vector<uint32_t> blocks_;
   uint32_t header_, loop_;
   std::array<unsigned, isa::unit::count> writes_{};
-  isa::RegSet in_flight_;
-  isa::RegSet live_around_; // where control goes that does not enter the loop
+  std::optional<LoopEntry> entry_;
   bool calls_ = false;
 };
 

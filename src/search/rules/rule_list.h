@@ -23,5 +23,6 @@ std::vector<Proposal> propose_packed_arithmetic(const RuleContext&);  // packed_
 std::vector<Proposal> propose_scalar_base(const RuleContext&);        // scalar_base.cpp
 std::vector<Proposal> propose_folded_offsets(const RuleContext&);     // folded_offsets.cpp
 std::vector<Proposal> propose_hoisted(const RuleContext&);            // hoisted.cpp
+std::vector<Proposal> propose_hoisted_values(const RuleContext&);     // hoisted_values.cpp
 
 } // namespace asmevo::search

@@ -44,6 +44,8 @@ constexpr std::array rules = {
     Rule{"folded-offsets", simplification, "constants in the offsets of LDS accesses",
          propose_folded_offsets},
     Rule{"hoisted", dependences, "what is the same in each turn of a loop in front of it", propose_hoisted},
+    Rule{"hoisted-values", dependences,
+         "values that are the same in each turn kept in registers of their own", propose_hoisted_values},
 };
 
 } // namespace
