@@ -1,5 +1,6 @@
 // What is said of candidates that are not run: of kernels that no launch reaches, and of code that no
 // emulated GPU gets to. Whole objects, as an edit cannot do most of this.
+#include "emulator/assembled_kernel.h"
 #include "oracle/verify.h"
 #include "rebuild/assembly.h"
 
@@ -123,6 +124,23 @@ TEST(ChangedKernels, AreThoseWithOtherResources) {
     s.other_lds = lds;
     EXPECT_THAT(changed(assembled(s)), Contains("other")) << lds;
   }
+}
+
+// The emulated GPU preloads arguments, so that what others run in place of that is never run.
+TEST(CompareStatically, CodeForFirmwareThatDoesNotPreloadStays) {
+  const auto kernel = [](const std::string& front, const std::string& behind) {
+    emulator::KernelOptions options;
+    options.preload_dwords = 2;
+    return opened(emulator::assemble_kernel(
+        front + "s_waitcnt lgkmcnt(0)\ns_branch main\n.p2align 8\nmain:\n" + behind + "s_endpgm\n", options));
+  };
+  const std::string loads = "s_load_dwordx2 s[2:3], s[0:1], 0x0\n";
+  const auto k0 = kernel(loads, "s_nop 0\n");
+  const auto outcome = [&](const std::string& front, const std::string& behind) {
+    return compare_statically(*k0, *kernel(front, behind))->outcome;
+  };
+  EXPECT_EQ(outcome(loads, "s_nop 1\ns_nop 1\n"), Outcome::Equivalent);
+  EXPECT_EQ(outcome("s_nop 0\ns_nop 0\n", "s_nop 0\n"), Outcome::AbiInvalid);
 }
 
 } // namespace
