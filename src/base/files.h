@@ -11,8 +11,10 @@
 
 namespace asmevo {
 
+/// What no code object is as large as; several copies of one are in memory at a time.
+inline constexpr uint64_t largest_file = uint64_t{256} << 20;
 /// The bytes of a regular file. Refuses folders, missing files and files over `limit` bytes in one line.
-Result<Bytes> read_file(const std::filesystem::path& path, uint64_t limit = uint64_t{8} << 30);
+Result<Bytes> read_file(const std::filesystem::path& path, uint64_t limit = largest_file);
 
 /// Writes beside `path`, syncs, then renames over it. On failure nothing is left behind.
 Status write_file(const std::filesystem::path& path, ByteSpan bytes);

@@ -295,7 +295,59 @@ class Comparison {
       if (a.metadata_index && b.metadata_index)
         compare_kernel_notes(where(a), note_of(k0_, *a.metadata_index),
                              note_of(candidate_, *b.metadata_index));
+      compare_agreement(where(a), a, b);
+      if (fits_largest_workgroup(k0_, a))
+        field(where(a), "registers for its largest workgroup", std::string("few enough"),
+              std::string(fits_largest_workgroup(candidate_, b) ? "few enough" : "too many"));
     });
+  }
+
+  // A workgroup's waves are on one compute unit together, shared out to its SIMDs.
+  static bool fits_largest_workgroup(const CodeObject& object, const Kernel& kernel) {
+    const KernelMetadata* note = object.metadata_of(kernel);
+    return note == nullptr ||
+           note->max_flat_workgroup_size <=
+               largest_workgroup(object.target(), allocated_vgprs(kernel.descriptor, object.target()));
+  }
+
+  // What the note says again must agree with the descriptor where K0's does: which of the two a runtime goes
+  // by is its own business.
+  void compare_agreement(const std::string& where, const Kernel& a, const Kernel& b) {
+    const KernelMetadata *before = k0_.metadata_of(a), *after = candidate_.metadata_of(b);
+    if (before == nullptr || after == nullptr) return;
+    const auto compare = [&](std::string_view name, bool k0, bool candidate) {
+      if (k0) field(where, fmt::format("metadata{} as in the descriptor", name), true, candidate);
+    };
+    const auto lds = [](const Kernel& k, const KernelMetadata& m) {
+      return m.group_segment_fixed_size == k.descriptor.group_segment_fixed_size;
+    };
+    const auto scratch = [](const Kernel& k, const KernelMetadata& m) {
+      return m.private_segment_fixed_size == k.descriptor.private_segment_fixed_size;
+    };
+    const isa::Target& target = k0_.target();
+    const auto vgprs = [&](const Kernel& k, const KernelMetadata& m) {
+      return m.vgpr_count && granules(*m.vgpr_count, isa::limits(target).vgpr_granule) ==
+                                 allocated_vgprs(k.descriptor, target);
+    };
+    const auto sgprs = [&](const Kernel& k, const KernelMetadata& m) {
+      return m.sgpr_count && granules(*m.sgpr_count, isa::limits(target).sgpr_granule) ==
+                                 allocated_sgprs(k.descriptor, target);
+    };
+    const auto agprs = [&](const Kernel& k, const KernelMetadata& m) {
+      return m.agpr_count && (*m.agpr_count == 0 || accum_offset(k.descriptor, target) + *m.agpr_count <=
+                                                        allocated_vgprs(k.descriptor, target));
+    };
+    compare(".group_segment_fixed_size", lds(a, *before), lds(b, *after));
+    compare(".private_segment_fixed_size", scratch(a, *before), scratch(b, *after));
+    compare(".vgpr_count", vgprs(a, *before), vgprs(b, *after));
+    compare(".sgpr_count", sgprs(a, *before), sgprs(b, *after));
+    compare(".agpr_count", agprs(a, *before), agprs(b, *after));
+  }
+
+  // At least one; counts are hostile.
+  static uint64_t granules(uint64_t count, uint64_t granule) {
+    constexpr uint64_t most = 1 << 20;
+    return align_up(std::clamp<uint64_t>(count, 1, most), granule);
   }
 
   static const Json& note_of(const CodeObject& object, size_t index) {

@@ -199,6 +199,12 @@ unsigned allocated_vgprs(const KernelDescriptor& descriptor, const isa::Target& 
   return (granules + 1) * isa::limits(target).vgpr_granule;
 }
 
+uint64_t largest_workgroup(const isa::Target& target, unsigned registers) {
+  const isa::Limits limits = isa::limits(target);
+  const unsigned waves = std::min(limits.waves_per_simd, limits.max_vgprs / std::max(1U, registers));
+  return uint64_t{waves} * limits.simds * limits.wave_size;
+}
+
 unsigned accum_offset(const KernelDescriptor& descriptor, const isa::Target& target) {
   return (static_cast<unsigned>(get(descriptor, target, "accum_offset")) + 1) * 4;
 }

@@ -75,6 +75,8 @@ KernelDescriptor reserved_bits(const KernelDescriptor&, const isa::Target&);
 // Register counts behind the granulated fields.
 /// VGPRs allocated to a wave, AGPRs included: (granulated_workitem_vgpr_count + 1) * 8.
 unsigned allocated_vgprs(const KernelDescriptor&, const isa::Target&);
+/// Work-items of the largest workgroup whose waves are resident together with so many registers each.
+uint64_t largest_workgroup(const isa::Target&, unsigned registers);
 /// Where the AGPRs start in the unified file: (accum_offset + 1) * 4. a0 is register accum_offset.
 unsigned accum_offset(const KernelDescriptor&, const isa::Target&);
 /// SGPRs the descriptor covers, VCC and friends included: (granulated_wavefront_sgpr_count + 1) * 8 on GFX9.

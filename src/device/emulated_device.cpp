@@ -13,6 +13,7 @@ class EmulatedModule final : public Module {
   EmulatedModule(std::unique_ptr<emulator::LoadedObject> loaded) : loaded_(std::move(loaded)) {}
   const codeobject::CodeObject& object() const override { return loaded_->object(); }
   emulator::LoadedObject& loaded() { return *loaded_; }
+  uint64_t bias() const { return loaded_->bias(); }
 
  private:
   std::unique_ptr<emulator::LoadedObject> loaded_;
@@ -69,6 +70,10 @@ Result<std::shared_ptr<Module>> EmulatedDevice::load(std::shared_ptr<const codeo
                        target_.name());
   ASMEVO_TRY(auto loaded, emulator::LoadedObject::load(std::move(object), memory_));
   return std::make_shared<EmulatedModule>(std::move(loaded));
+}
+
+uint64_t EmulatedDevice::bias(const Module& module) {
+  return static_cast<const EmulatedModule&>(module).bias();
 }
 
 Result<uint64_t> EmulatedDevice::allocate(std::string_view buffer, uint64_t bytes, uint64_t address) {

@@ -35,6 +35,8 @@ class EmulatedDevice final : public Device {
   Result<timing::DispatchTrace> trace(Module&, std::string_view kernel, const LaunchShape&,
                                       const LaunchArguments&, const timing::Machine&,
                                       const timing::TraceOptions&);
+  /// Guest address minus address in the object, of a module that an emulated device has loaded.
+  static uint64_t bias(const Module&);
   emulator::AddressSpace& memory() { return memory_; }
   EmulatorOptions& options() { return options_; }
 

@@ -1,6 +1,7 @@
 #include "emulator/dispatch.h"
 
 #include "base/parallel.h"
+#include "base/random.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 namespace asmevo::emulator {
@@ -85,7 +87,27 @@ class Dispatch {
   }
 
   uint64_t index_of(uint64_t order) const {
-    return options_.workgroups.empty() ? order : options_.workgroups[order];
+    const uint64_t place = place_of(order);
+    return options_.workgroups.empty() ? place : options_.workgroups[place];
+  }
+
+  // Only within what is resident together: a workgroup may wait for any earlier one, and would for ever where
+  // that had to wait for its memory.
+  uint64_t place_of(uint64_t order) const {
+    if (options_.order == GroupOrder::Ascending) return order;
+    const uint64_t first = order / most_resident_ * most_resident_,
+                   many = std::min<uint64_t>(most_resident_, count_ - first), at = order - first;
+    if (options_.order == GroupOrder::Descending) return first + many - 1 - at;
+    return first + shuffled(at, many, options_.seed + first);
+  }
+
+  // A permutation of [0, many) without a table: a multiple of a number that has nothing in common with it.
+  static uint64_t shuffled(uint64_t at, uint64_t many, uint64_t seed) {
+    RandomStream random(seed);
+    const uint64_t shift = random.below(many);
+    uint64_t step = 1 + random.below(many);
+    while (std::gcd(step, many) != 1) ++step;
+    return (at * step + shift) % many;
   }
 
   void work() {

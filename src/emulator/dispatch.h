@@ -10,10 +10,15 @@
 
 namespace asmevo::emulator {
 
+/// In which workgroups start. Hardware promises none. In other orders than the ascending one those that are
+/// in progress together change places: one that waits for an earlier one finds it started in every order.
+enum class GroupOrder : uint8_t { Ascending, Descending, Random };
+
 struct RunOptions {
   unsigned threads = 0; // 0: one a core. Race-free kernels give the same results on any number
   /// Of the interleaving of a workgroup's waves; 0: round robin in long turns. Or waves_abreast.
   uint64_t seed = 0;
+  GroupOrder order = GroupOrder::Ascending; // Random: by the seed
   /// Of what registers and LDS hold before anything is written to them, where the ABI says nothing; 0: zeros.
   uint64_t initial_state = 0;
   /// Instructions that all waves of one workgroup together may execute before the run counts as hanging.
@@ -50,9 +55,9 @@ struct RunResult {
   std::string describe(uint64_t bias) const;
 };
 
-/// Runs workgroups in ascending order, several at once. One that runs long makes room for others in between
-/// and comes back, so that kernels whose workgroups wait for each other make progress, whichever waits for
-/// which.
+/// Runs workgroups in the order asked for, several at once. One that runs long makes room for others in
+/// between and comes back, so that kernels whose workgroups wait for each other make progress, whichever
+/// waits for which.
 RunResult run_dispatch(const Launch&, Code&, AddressSpace&, const RunOptions&);
 
 } // namespace asmevo::emulator

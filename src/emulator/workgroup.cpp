@@ -49,7 +49,8 @@ Workgroup::Workgroup(const Launch& launch, Code& code, AddressSpace& memory, uin
 
 void Workgroup::start(uint64_t index, uint64_t seed, uint64_t initial_state) {
   index_ = index;
-  seed_ = seed;
+  // Hashed: seeds that follow one another would take their orders from one pool, shared out anew.
+  seed_ = seed == 0 || seed == waves_abreast ? seed : RandomStream(seed).next() | 1;
   instructions_ = turn_ = 0;
   counts_.fill(0);
   jumps_back_.clear();

@@ -29,6 +29,13 @@ std::vector<CaseView> views_of(const LaunchMemory& memory) {
 
 } // namespace
 
+GlobalData loaded_globals(const device::Module& module, const emulator::AddressSpace& memory) {
+  GlobalData data;
+  data.sections = global_sections(module.object(), device::EmulatedDevice::bias(module));
+  if (!data.sections.empty()) data.loaded = std::make_shared<const emulator::AddressSpace>(memory.fork());
+  return data;
+}
+
 Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const codeobject::CodeObject> k0,
                                 const LowerOptions& options) {
   device::EmulatorOptions emulator;
@@ -44,6 +51,8 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
     if (std::ranges::find(without_code, r.address, &emulator::RegionInfo::address) == without_code.end())
       code.push_back(r.address);
 
+  const GlobalData globals = loaded_globals(*module, device->memory());
+
   Case common;
   common.target = k0->target();
   common.views = views_of(*memory);
@@ -53,6 +62,7 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
   std::vector<Case> cases;
   LaunchRunOptions run;
   run.kernel = options.kernel;
+  run.most_touched = options.most_touched;
   run.before_launch = [&](const std::string& kernel, const device::LaunchShape& shape,
                           const device::LaunchArguments& arguments) -> Result<BeforeLaunch> {
     if (cases.size() == options.most_cases) {
@@ -68,12 +78,16 @@ Result<std::vector<Case>> lower(const LaunchPlan& plan, std::shared_ptr<const co
     c.kernel = kernel;
     c.shape = shape;
     c.arguments = arguments;
+    ASMEVO_TRY(c.globals, changed_globals(globals, device->memory()));
     auto before = std::make_shared<emulator::AddressSpace>(device->memory().fork());
     for (const uint64_t address : code) before->unmap(address);
     c.before = std::move(before);
     device->options().workgroups.clear();
     if (options.sample != 0 && shape.workgroup_count() > options.sample)
       device->options().workgroups = sample_workgroups(shape.workgroups(), options.sample, options.seed);
+    if (options.most_in_all != 0)
+      device->options().most_instructions = std::min(
+          options.most_instructions, options.most_in_all / std::max<uint64_t>(1, shape.workgroup_count()));
     return only_one ? BeforeLaunch::Stop : BeforeLaunch::Run;
   };
   ASMEVO_TRY(const LaunchReport report, run_launch(plan, *memory, *module, run));

@@ -5,6 +5,7 @@
 
 #include "device/emulated_device.h"
 #include "oracle/first_contents.h"
+#include "oracle/global_data.h"
 #include "oracle/launch_memory.h"
 
 namespace asmevo::oracle {
@@ -27,13 +28,17 @@ struct Case {
   device::LaunchArguments arguments;
   /// Memory before the dispatch, code objects and the kernarg segment aside. Runs fork it.
   std::shared_ptr<const emulator::AddressSpace> before;
-  std::vector<CaseView> views; // memory that none covers is opaque bytes
+  std::vector<GlobalChange> globals; // what launches before left in the code object's own memory
+  std::vector<CaseView> views;       // memory that none covers is opaque bytes
   /// What K0 left there where it was recorded; null: K0 is run to find out.
   std::shared_ptr<const emulator::AddressSpace> after;
   std::string object_hash; // of the code object it was made with
   bool made_up = false;    // nobody gave it: where K0 does not always leave the same, it says nothing
   std::vector<std::shared_ptr<GuardWatch>> guards; // shared by all cases of a launch
 };
+
+/// Of a module that was just loaded.
+GlobalData loaded_globals(const device::Module&, const emulator::AddressSpace&);
 
 struct LowerOptions {
   std::string kernel;     // in place of what the steps say
@@ -42,10 +47,12 @@ struct LowerOptions {
   /// K0 runs only the corners of grids of more than so many workgroups, whatever comes of it for the launches
   /// behind; 0: all.
   uint64_t sample = 0;
-  uint64_t seed = 0;            // of the sample
-  uint64_t most_workgroups = 0; // of a launch that runs whole: BadInput beyond; 0: no limit
+  uint64_t seed = 0;                         // of the sample
+  uint64_t most_workgroups = 0;              // of a launch that runs whole: BadInput beyond; 0: no limit
+  uint64_t most_touched = uint64_t{8} << 30; // as of LaunchRunOptions
   unsigned threads = 0;
   uint64_t most_instructions = uint64_t{1} << 32;
+  uint64_t most_in_all = 0;                  // instructions of all workgroups of a launch; 0: no limit
   std::shared_ptr<FirstContents> known = {}; // of the same plan
   bool* more = nullptr;                      // told whether there are more launches than most_cases
 };

@@ -37,9 +37,11 @@ struct CaseRecipe {
   bool spread = false; // as many workgroups as can be had for a time, all over the grid
   // Buffers by name: the first is the second's memory.
   std::optional<std::pair<std::string, std::string>> in_place = {};
-  bool shifted = false; // buffers begin just as far into memory as their elements need
+  unsigned shift = 0;   // buffers begin just as far into memory as their elements need, and at least so far
+  bool watched = false; // takes paths that only large sizes take: what the sanitizer finds there it sees here
   bool made_up() const {
-    return !sizes.empty() || variant != InputVariant::AsGiven || sample != 0 || spread || in_place || shifted;
+    return !sizes.empty() || variant != InputVariant::AsGiven || sample != 0 || spread || in_place ||
+           shift != 0;
   }
 };
 

@@ -171,18 +171,35 @@ Status LaunchMemory::read(size_t buffer, uint64_t offset, std::span<uint8_t> int
 
 Status LaunchMemory::write(size_t buffer, uint64_t offset, std::span<const uint8_t> from) {
   if (from.empty()) return {};
+  note_host_write(buffer, offset, from.size());
+  return device_.write(address(buffer) + offset, from);
+}
+
+Result<bool> LaunchMemory::set_untouched(size_t buffer, uint8_t value) {
+  if (emulated_ == nullptr) return false;
+  emulator::AddressSpace& memory = emulated_->memory();
+  const emulator::RegionInfo* found = memory.region_at(address(buffer));
+  if (found == nullptr || found->address != address(buffer) || found->size != plan_.buffers[buffer].bytes)
+    return false;
+  const emulator::RegionInfo region = *found;
+  memory.unmap(region.address);
+  ASMEVO_CHECK(
+      memory.map(region, [value](uint64_t, std::span<uint8_t> page) { std::ranges::fill(page, value); }));
+  note_host_write(buffer, 0, region.size);
+  return true;
+}
+
+void LaunchMemory::note_host_write(size_t buffer, uint64_t offset, uint64_t bytes) {
   std::vector<ByteRange>& ranges = host_written_[plan_.buffers[buffer].alias.value_or(buffer)];
   const auto covered = [&](const ByteRange& r) {
-    return offset >= r.offset && offset + from.size() <= r.offset + r.size;
+    return offset >= r.offset && offset + bytes <= r.offset + r.size;
   };
-  if (!std::ranges::any_of(ranges, covered)) {
-    // Steps write from front to back, in pieces.
-    if (!ranges.empty() && ranges.back().offset + ranges.back().size == offset)
-      ranges.back().size += from.size();
-    else
-      ranges.push_back({offset, from.size()});
-  }
-  return device_.write(address(buffer) + offset, from);
+  if (std::ranges::any_of(ranges, covered)) return;
+  // Steps write from front to back, in pieces.
+  if (!ranges.empty() && ranges.back().offset + ranges.back().size == offset)
+    ranges.back().size += bytes;
+  else
+    ranges.push_back({offset, bytes});
 }
 
 Result<std::vector<uint64_t>> LaunchMemory::codes(size_t buffer, uint64_t first, uint64_t count) const {
@@ -322,10 +339,10 @@ std::vector<std::string> LaunchMemory::guard_reads() const {
   return oracle::guard_reads(guards_);
 }
 
-emulator::PageFill canaries(std::shared_ptr<GuardWatch> guard) {
-  return [guard = std::move(guard)](uint64_t, std::span<uint8_t> page) {
+emulator::PageFill canaries(std::shared_ptr<GuardWatch> guard, uint8_t byte) {
+  return [guard = std::move(guard), byte](uint64_t, std::span<uint8_t> page) {
     guard->touched = true;
-    std::ranges::fill(page, canary_byte);
+    std::ranges::fill(page, byte);
   };
 }
 

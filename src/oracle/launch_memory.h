@@ -43,6 +43,9 @@ class LaunchMemory {
   /// What is in a buffer now, from byte `offset` on.
   Status read(size_t buffer, uint64_t offset, std::span<uint8_t> into) const;
   Status write(size_t buffer, uint64_t offset, std::span<const uint8_t> from);
+  /// Gives all bytes of a buffer one value without touching any of them. False where that cannot be: not on
+  /// the emulator, or the buffer is a part of another one.
+  Result<bool> set_untouched(size_t buffer, uint8_t value);
   /// The codes of elements `first` to `first + count - 1` (by index; fewer at the end), of at most 64 bits
   /// each.
   Result<std::vector<uint64_t>> codes(size_t buffer, uint64_t first, uint64_t count) const;
@@ -89,12 +92,13 @@ class LaunchMemory {
     uint64_t offset = 0, size = 0;
   };
   std::vector<std::vector<ByteRange>> host_written_; // of each buffer, by steps
+  void note_host_write(size_t buffer, uint64_t offset, uint64_t bytes);
   bool host_wrote(size_t buffer, uint64_t offset) const;
   std::vector<std::shared_ptr<GuardWatch>> guards_;
 };
 
 /// Fills a guard with canaries, and notes when somebody looks.
-emulator::PageFill canaries(std::shared_ptr<GuardWatch>);
+emulator::PageFill canaries(std::shared_ptr<GuardWatch>, uint8_t byte = canary_byte);
 
 /// The guards that were looked into, one line each.
 std::vector<std::string> guard_reads(const std::vector<std::shared_ptr<GuardWatch>>&);

@@ -18,6 +18,7 @@ constexpr int64_t most = std::numeric_limits<int64_t>::max();
 constexpr int64_t most_bytes = int64_t{1} << 40; // of one buffer
 constexpr uint64_t most_bytes_in_all = uint64_t{1} << 42;
 constexpr uint64_t default_guard = 4096, default_alignment = 256;
+constexpr uint64_t most_data_file = uint64_t{8} << 30;
 constexpr size_t most_pointers = size_t{1} << 20;
 constexpr uint64_t most_worked_out = uint64_t{1} << 16; // elements, each by an expression of its own
 constexpr std::string_view element_index = "index";     // in such expressions
@@ -395,7 +396,7 @@ class Planner {
     if (offset == nullptr || *offset < 0)
       return error(init.line, what(*b.spec), "init: offset", "must be an integer from 0");
     const auto path = std::filesystem::path(plan_.spec.file).parent_path() / init.text;
-    Result<Bytes> bytes = read_file(path);
+    Result<Bytes> bytes = read_file(path, most_data_file);
     if (!bytes) return error(init.line, what(*b.spec), "init: path", bytes.error());
     const auto start = static_cast<uint64_t>(*offset);
     if (start > bytes->size() || bytes->size() - start < b.bytes)

@@ -12,9 +12,6 @@ constexpr int64_t most_grid = int64_t{1} << 40;
 constexpr int64_t most_workgroup = 1024;
 constexpr int64_t most_lds = 1 << 20;
 constexpr int64_t most_bytes = int64_t{1} << 40;
-// What steps other than launches may touch of all buffers together: it is held in memory, where buffers that
-// only kernels touch are not.
-constexpr uint64_t most_touched = uint64_t{8} << 30;
 constexpr uint64_t most_steps = 1'000'000;
 constexpr size_t most_records = 1000;
 constexpr uint64_t chunk_bytes = 1 << 20;
@@ -226,16 +223,20 @@ class Runner {
     end = std::max(end, part.offset + part.bytes);
     uint64_t all = 0;
     for (const auto& [buffer, bytes] : touched_) all += bytes;
-    if (all <= most_touched) return {};
+    if (all <= options_.most_touched) return {};
     return error(s, "with {} bytes of buffer '{}' memsets and copies touch more than {} in all", part.bytes,
-                 plan_.buffers[part.buffer].name, most_touched);
+                 plan_.buffers[part.buffer].name, options_.most_touched);
   }
 
   Status set_memory(const StepSpec& s) {
     ASMEVO_TRY(const Part part, part_of(s, s.buffer, s.offset, "offset"));
     ++report_.fills, report_.filled_bytes += part.bytes;
-    ASMEVO_CHECK(count_touched(s, part));
     ASMEVO_TRY(const uint64_t value, natural(s.value, "value", 0, 255));
+    if (part.bytes != 0 && part.bytes == plan_.buffers[part.buffer].bytes) {
+      ASMEVO_TRY(const bool done, memory_.set_untouched(part.buffer, static_cast<uint8_t>(value)));
+      if (done) return {};
+    }
+    ASMEVO_CHECK(count_touched(s, part));
     const Bytes block(std::min(chunk_bytes, part.bytes), static_cast<uint8_t>(value));
     for (uint64_t at = 0; at < part.bytes; at += chunk_bytes)
       ASMEVO_CHECK(memory_.write(part.buffer, part.offset + at,

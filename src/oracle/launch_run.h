@@ -19,6 +19,9 @@ struct LaunchRunOptions {
   std::function<Result<BeforeLaunch>(const std::string& kernel, const device::LaunchShape&,
                                      const device::LaunchArguments&)>
       before_launch;
+  /// Bytes that steps other than launches may touch of all buffers together: they are held in memory, where
+  /// buffers that only kernels touch are not.
+  uint64_t most_touched = uint64_t{8} << 30;
 };
 
 /// Launches of one kernel with the same grid, one right after another.

@@ -31,24 +31,42 @@ Status PreparedCase::prepare(const PrepareOptions& options) {
     ASMEVO_CHECK(check_sampled(*k0_, case_));
     sample_ = sample_workgroups(case_.shape.workgroups(), options.sample, options.seed);
   }
-  sanitized_ = options.sanitize;
-  ASMEVO_TRY(left_, run(0, nullptr, options));
+  ASMEVO_CHECK(run_first(options));
   ASMEVO_CHECK(compare_with_recorded(options.rule));
   ASMEVO_CHECK(run_again(options));
   guard_reads_ = oracle::guard_reads(case_.guards);
   return {};
 }
 
+// Where it must not take long it is known only afterwards whether it does.
+Status PreparedCase::run_first(const PrepareOptions& options) {
+  PrepareOptions first = options;
+  first.sanitize = options.sanitize && options.most_watched == PrepareOptions{}.most_watched;
+  ASMEVO_TRY(left_, run(0, nullptr, first));
+  sanitized_ = options.sanitize && left_.outcome.instructions <= options.most_watched;
+  if (!sanitized_ || first.sanitize) return {};
+  ASMEVO_TRY(CaseRun watched, run(0, nullptr, options));
+  left_.defects = std::move(watched.defects);
+  return {};
+}
+
 // No two runs start from the same noise: what depends on it shows.
 Result<CaseRun> PreparedCase::run(uint64_t schedule, WriteRecorder* recorder,
                                   const PrepareOptions& options) const {
+  const uint64_t own = options.seed * 1000 + schedule;
+  return run(RunSeeds{schedule == 0 ? 0 : own, own + 1}, recorder, options);
+}
+
+Result<CaseRun> PreparedCase::run(const RunSeeds& seeds, WriteRecorder* recorder,
+                                  const PrepareOptions& options) const {
   CaseRunOptions request;
-  request.schedule = schedule == 0 ? 0 : options.seed * 1000 + schedule;
-  request.initial_state = options.seed * 1000 + schedule + 1;
+  request.schedule = seeds.schedule;
+  request.initial_state = seeds.initial_state;
   request.most_instructions = options.most_instructions;
   request.workgroups = sample_;
   request.threads = options.threads;
-  request.sanitize = options.sanitize && schedule == 0 && recorder == nullptr;
+  request.other_guards = seeds.schedule != 0;
+  request.sanitize = options.sanitize && seeds.schedule == 0 && recorder == nullptr;
   if (recorder != nullptr) request.observer = recorder->observers();
   auto result = run_case(case_, k0_, request);
   if (!result) return failed(result.error(), case_.name);
@@ -89,6 +107,10 @@ Status PreparedCase::run_again(const PrepareOptions& options) {
     ASMEVO_TRY(const CaseRun again, run(schedule, nullptr, options));
     ASMEVO_CHECK(widen_by(again));
     if (!always_the_same()) schedules = std::max(schedules, schedules_if_different);
+  }
+  if (options.also) {
+    ASMEVO_TRY(const CaseRun again, run(*options.also, nullptr, options));
+    ASMEVO_CHECK(widen_by(again));
   }
   for (size_t v = 0; v < case_.views.size(); ++v)
     if (!spreads_[v].empty())
@@ -149,7 +171,7 @@ Status PreparedCase::each_other_byte(const CaseRun& a, const CaseRun& b, const O
         }
       }
   }
-  return {};
+  return each_different_global({a.globals, a.memory(), a.written}, {b.globals, b.memory(), b.written}, f);
 }
 
 Status check_sampled(const Subject& subject, const Case& c) {

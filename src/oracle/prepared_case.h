@@ -11,16 +11,23 @@
 
 namespace asmevo::oracle {
 
+/// What a run's result may depend on by chance.
+struct RunSeeds {
+  uint64_t schedule = 0, initial_state = 0; // as of CaseRunOptions
+};
+
 struct PrepareOptions {
   Rule rule = Rule::Scaled; // for K0 against its recorded post-state
   unsigned schedules = 8;   // runs of K0 in all; where it leaves different things, 8 at least
   /// Of more workgroups, so many are run, the same ones of K0 and candidates; 0: always all.
   uint64_t sample = 0;
+  std::optional<RunSeeds> also = {};     // one more run of K0, with these
   std::vector<uint64_t> workgroups = {}; // just these, in place of a sample
   uint64_t seed = 0;                     // of the sample, and of K0's orders of waves
   unsigned threads = 0;
   uint64_t most_instructions = uint64_t{1} << 32; // of a workgroup of K0
-  bool sanitize = false; // candidates may have no defects (sanitizer/) that K0 has not
+  bool sanitize = false;                // candidates may have no defects (sanitizer/) that K0 has not
+  uint64_t most_watched = ~uint64_t{0}; // but not where K0 runs more instructions
 };
 
 /// Immutable once made; many threads may compare candidates with it.
@@ -52,7 +59,8 @@ class PreparedCase {
   /// The view that a byte belongs to, padding included; null: none.
   const CaseView* view_at(uint64_t address) const;
   /// Calls f(address, byte of a, of b, before) for each byte of the case's memory that is no element of a
-  /// view and that differs between two runs, until f says false.
+  /// view and that differs between two runs, until f says false. The code object's own memory belongs to it,
+  /// by its addresses in run a.
   using OtherByte = std::function<bool(uint64_t address, uint8_t a, uint8_t b, uint8_t before)>;
   Status each_other_byte(const CaseRun& a, const CaseRun& b, const OtherByte& f) const;
 
@@ -60,6 +68,8 @@ class PreparedCase {
   PreparedCase(Case c, std::shared_ptr<const Subject> k0) : case_(std::move(c)), k0_(std::move(k0)) {}
   Status prepare(const PrepareOptions&);
   Result<CaseRun> run(uint64_t schedule, WriteRecorder*, const PrepareOptions&) const;
+  Result<CaseRun> run(const RunSeeds&, WriteRecorder*, const PrepareOptions&) const;
+  Status run_first(const PrepareOptions&);
   Status compare_with_recorded(Rule);
   Status run_again(const PrepareOptions&);
   Status widen_by(const CaseRun& again);

@@ -17,7 +17,9 @@ struct StaticVerdict {
   Outcome outcome = Outcome::Equivalent; // or AbiInvalid, Hazard
   codeobject::AbiDiff abi;
   std::vector<std::string> findings; // of the candidate that K0 does not have, one line each
-  std::vector<std::string> changed;  // kernels whose own instructions are not K0's
+  /// Kernels that are not K0's: their instructions, those of functions they may call, or what their
+  /// descriptors and metadata say of resources.
+  std::vector<std::string> changed;
 };
 /// BadInput: objects for different GPUs.
 Result<StaticVerdict> compare_statically(const Subject& k0, const Subject& candidate);

@@ -148,6 +148,12 @@ class Planner {
     if (new_offset > 256 || total > isa::limits(target_).max_vgprs)
       return bad_input("kernel '{}': {} VGPRs and {} AGPRs are more than a wave can have", kernel_.name,
                        now_.vgprs, now_.agprs);
+    const codeobject::KernelMetadata* note = k0_.metadata_of(kernel_);
+    if (note != nullptr && total > allocated &&
+        note->max_flat_workgroup_size <= codeobject::largest_workgroup(target_, allocated) &&
+        note->max_flat_workgroup_size > codeobject::largest_workgroup(target_, total))
+      return bad_input("kernel '{}': with {} registers a wave, workgroups of {} are not resident together",
+                       kernel_.name, total, note->max_flat_workgroup_size);
     if (total != allocated) {
       set(result_.descriptor, target_, "granulated_workitem_vgpr_count", total / 8 - 1);
       change("vgprs", allocated, total);
@@ -220,10 +226,17 @@ class Planner {
 
 } // namespace
 
+std::set<const Function*> functions_of(const Program& program, const Function& kernel,
+                                       bool* unknown_callees) {
+  bool unknown = false;
+  auto reached = CallGraph(program).reached_from(kernel, unknown);
+  if (unknown_callees != nullptr) *unknown_callees = unknown;
+  return reached;
+}
+
 RegisterUse scan_registers(const Program& program, const Function& kernel) {
   RegisterUse use;
-  CallGraph graph(program);
-  for (const Function* f : graph.reached_from(kernel, use.unknown_callees))
+  for (const Function* f : functions_of(program, kernel, &use.unknown_callees))
     for (Index i = f->begin; i < f->padding; ++i) {
       const isa::Instruction& insn = program.instruction(i);
       for (const isa::RegRange& r : insn.defs) count(use, r);

@@ -10,6 +10,7 @@
 #include "program/edit.h"
 #include "program/program.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,11 @@ struct RegisterUse {
   friend bool operator==(const RegisterUse&, const RegisterUse&) = default;
 };
 
-/// The kernel and every function it may call. Registers named under s_set_gpr_idx count as named: what is
+/// The kernel and every function it may call. `unknown_callees`, if given, as of RegisterUse.
+std::set<const program::Function*> functions_of(const program::Program&, const program::Function& kernel,
+                                                bool* unknown_callees = nullptr);
+
+/// Of these. Registers named under s_set_gpr_idx count as named: what is
 /// indexed beyond them cannot be seen, so with `dynamic indexing` K0's allocation is a lower bound (grow
 /// keeps it).
 RegisterUse scan_registers(const program::Program& program, const program::Function& kernel);

@@ -183,7 +183,13 @@ TEST_F(ChangedRuns, NamesAndReasonsAreData) {
 
 TEST_F(ChangedRuns, DeepProposalsAreRefused) {
   ASSERT_TRUE(write_file(folder_ / "p.json", std::string(200'000, '[') + std::string(200'000, ']')));
-  expect_refused(pair_command(folder_ / "other", folder_ / "p.json"), "not JSON");
+  expect_refused(pair_command(folder_ / "other", folder_ / "p.json"), "not JSON: nested too deeply");
+}
+
+TEST_F(ChangedRuns, ProposalsThatDoNotParseAreToldWhere) {
+  ASSERT_TRUE(write_file(folder_ / "p.json", "[{\"object\": \"a.co\"},\n {\"object\" \"b.co\"}]\n"));
+  expect_refused(pair_command(folder_ / "other", folder_ / "p.json"),
+                 "not JSON: line 2, column 17: syntax error");
 }
 
 } // namespace

@@ -139,6 +139,56 @@ TEST(dispatch, workgroups_that_wait_for_earlier_and_for_later_ones_get_on) {
 }
 
 // Every workgroup counts itself and waits until all have: as many as MI300X has compute units.
+TEST(dispatch, workgroups_start_in_the_order_asked_for) {
+  // Each leaves its number where its turn is.
+  const std::string turns = R"(
+    s_load_dwordx4 s[8:11], s[0:1], 0x0
+    v_mov_b32_e32 v1, 0
+    v_mov_b32_e32 v2, 1
+    v_mov_b32_e32 v4, s2
+    s_waitcnt lgkmcnt(0)
+    global_atomic_add v3, v1, v2, s[8:9] sc0
+    s_waitcnt vmcnt(0)
+    v_lshlrev_b32_e32 v3, 2, v3
+    global_store_dword v3, v4, s[10:11]
+    s_endpgm
+  )";
+  constexpr uint32_t count = 100;
+  const auto order_of = [&](GroupOrder order, uint64_t seed) {
+    device::EmulatorOptions options = with(1);
+    options.order = order;
+    options.seed = seed;
+    KernelOptions o;
+    o.kernarg_bytes = 16;
+    Bench bench(turns, o, options);
+    const uint64_t turn = bench.buffer(4), out = bench.buffer(count * 4);
+    EXPECT_TRUE(bench.launch(count, 1, {turn, out}).completed());
+    return bench.words(out, count);
+  };
+  std::vector<uint32_t> ascending(count);
+  std::iota(ascending.begin(), ascending.end(), 0U);
+  EXPECT_EQ(order_of(GroupOrder::Ascending, 1), ascending);
+  EXPECT_EQ(order_of(GroupOrder::Descending, 1), std::vector(ascending.rbegin(), ascending.rend()));
+  const auto one = order_of(GroupOrder::Random, 1), other = order_of(GroupOrder::Random, 2);
+  EXPECT_NE(one, other);
+  EXPECT_THAT(one, ::testing::UnorderedElementsAreArray(ascending));
+  EXPECT_THAT(other, ::testing::UnorderedElementsAreArray(ascending));
+}
+
+TEST(dispatch, workgroups_that_wait_get_on_in_every_order) {
+  for (const int step : {-1, 1})
+    for (const GroupOrder order : {GroupOrder::Descending, GroupOrder::Random}) {
+      device::EmulatorOptions options = with(1);
+      options.order = order;
+      KernelOptions o;
+      o.kernarg_bytes = 16;
+      Bench bench(chain(step), o, options);
+      const uint64_t flags = bench.buffer(64 * 4);
+      const device::LaunchOutcome outcome = bench.launch(64, 1, {flags, 64});
+      EXPECT_TRUE(outcome.completed()) << outcome.text;
+    }
+}
+
 TEST(dispatch, a_barrier_over_the_whole_grid_opens) {
   KernelOptions o;
   o.kernarg_bytes = 16;

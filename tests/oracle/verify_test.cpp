@@ -1,4 +1,5 @@
 // Equivalent rewrites of sample kernels are accepted; wrong ones are rejected with the outcome that fits.
+#include "emulator/assembled_kernel.h"
 #include "oracle/verified.h"
 #include "oracle/workgroup_sample.h"
 
@@ -413,6 +414,65 @@ workgroup = 128
   EXPECT_EQ(verify_cases({*prepared}, original)->back().outcome, Outcome::Equivalent);
   const auto report = verify_cases({*prepared}, clamped)->back();
   EXPECT_EQ(report.outcome, Outcome::Divergent) << report.text;
+}
+
+// y[slot++] = x[i] for odd x[i]: in whichever order waves come. y[0] counts.
+std::shared_ptr<const Subject> compaction(const std::string& more) {
+  emulator::KernelOptions options;
+  options.kernarg_bytes = 20;
+  auto made = Subject::open(emulator::assemble_kernel(
+      more + "s_load_dwordx4 s[4:7], s[0:1], 0x0\ns_load_dword s8, s[0:1], 0x10\ns_lshl_b32 s9, s2, 8\n"
+             "v_add_u32_e32 v1, s9, v0\ns_waitcnt lgkmcnt(0)\nv_cmp_gt_u32_e32 vcc, s8, v1\n"
+             "s_and_b64 exec, exec, vcc\ns_cbranch_execz done\nv_lshlrev_b32_e32 v2, 2, v1\n"
+             "global_load_dword v3, v2, s[4:5]\ns_waitcnt vmcnt(0)\nv_and_b32_e32 v4, 1, v3\n"
+             "v_cmp_eq_u32_e32 vcc, 1, v4\ns_and_b64 exec, exec, vcc\ns_cbranch_execz done\n"
+             "v_mov_b32_e32 v4, 0\nv_mov_b32_e32 v5, 1\nglobal_atomic_add v6, v4, v5, s[6:7] sc0\n"
+             "s_waitcnt vmcnt(0)\nv_lshlrev_b32_e32 v6, 2, v6\nglobal_store_dword v6, v3, s[6:7] offset:4\n"
+             "done:\ns_endpgm\n",
+      options));
+  if (!made) throw std::runtime_error(made.error().message);
+  return *std::move(made);
+}
+
+constexpr const char* compaction_launch = R"toml([[buffer]]
+name = "x"
+dtype = "u32"
+shape = 2000
+role = "in"
+init = {kind = "integers", low = 0, high = 1000000}
+[[buffer]]
+name = "y"
+dtype = "u32"
+shape = 2001
+role = "inout"
+init = "zeros"
+[[arg]]
+buffer = "x"
+[[arg]]
+buffer = "y"
+[[arg]]
+dtype = "u32"
+value = 2000
+[[step]]
+grid = 8
+workgroup = 256
+)toml";
+
+TEST(VerifyCases, ElementsInAnyOrderWhereK0sAre) {
+  const auto k0 = compaction("");
+  const Case c = cases_of(compaction_launch, k0).front();
+  const auto prepared = PreparedCase::make(c, k0, {.schedules = 2});
+  ASSERT_TRUE(prepared) << prepared.error().message;
+  const auto outcome = [&](const std::string& more, uint64_t seed) {
+    VerifyOptions options;
+    options.seed = seed;
+    return verify_cases({*prepared}, compaction(more), options)->back().outcome;
+  };
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    EXPECT_EQ(outcome("", seed), Outcome::Equivalent) << seed;
+    EXPECT_EQ(outcome("s_nop 0\ns_nop 0\ns_nop 0\n", seed), Outcome::Equivalent) << seed;
+    EXPECT_EQ(outcome("s_cmp_eq_u32 s2, 7\ns_cbranch_scc1 done\n", seed), Outcome::Divergent) << seed;
+  }
 }
 
 // Nothing that runs one wave at a time shows that a fence is missing.

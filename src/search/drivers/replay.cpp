@@ -1,6 +1,7 @@
 #include "search/drivers/replay.h"
 
 #include "base/files.h"
+#include "base/json_problem.h"
 #include "base/json_text.h"
 
 namespace asmevo::search {
@@ -46,8 +47,15 @@ Result<Suggestion> suggestion_of(const Json& j, const std::filesystem::path& fol
   return s;
 }
 
+std::string why_not(std::string_view text) {
+  const std::string problem = json_problem(text);
+  return problem.empty() ? "nested too deeply" : printable(problem, 300);
+}
+
 Result<Json> elements_of(std::string_view text) {
   if (auto whole = json_from<Json>(text); whole && whole->is_array()) return *std::move(whole);
+  if (const size_t first = text.find_first_not_of(" \t\r\n"); first != text.npos && text[first] == '[')
+    return bad_input("not JSON: {}", why_not(text));
   Json all = Json::array();
   size_t line = 0;
   while (!text.empty()) {
@@ -57,7 +65,7 @@ Result<Json> elements_of(std::string_view text) {
     ++line;
     if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     auto j = json_from<Json>(one);
-    if (!j) return bad_input("line {}: not JSON", line);
+    if (!j) return bad_input("line {}: not JSON: {}", line, why_not(one));
     all.push_back(*std::move(j));
   }
   return all;
