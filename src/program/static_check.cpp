@@ -11,6 +11,7 @@
 #include "program/resource_check.h"
 #include "program/side_effects.h"
 #include "program/wait_check.h"
+#include "program/working_barriers.h"
 
 #include <algorithm>
 #include <iterator>
@@ -127,21 +128,23 @@ void add_deeper(const Program& k0, const std::vector<Finding>& of_k0, const Prog
   }
 }
 
-size_t barriers(const Program& p, Index begin, Index end) {
-  size_t count = 0;
-  for (Index i = begin; i < end; ++i) count += p.instruction(i).issue == isa::IssueClass::Barrier ? 1 : 0;
-  return count;
+size_t between(const std::vector<Index>& barriers, Index begin, Index end) {
+  return static_cast<size_t>(std::ranges::lower_bound(barriers, end) -
+                             std::ranges::lower_bound(barriers, begin));
 }
 
 } // namespace
 
 std::vector<Finding> removed_barriers(const Program& k0, const Function& k0_function,
-                                      const Program& candidate, const Function& function) {
-  if (barriers(candidate, function.begin, function.end) >= barriers(k0, k0_function.begin, k0_function.end))
-    return {};
+                                      const Program& candidate, const Function& function, bool one_wave) {
+  const auto barriers_of = [&](const Program& p, const Function& f) {
+    return working_barriers(p, f, Cfg::build(p, f), one_wave);
+  };
+  const std::vector<Index> before = barriers_of(k0, k0_function), now = barriers_of(candidate, function);
+  if (now.size() >= before.size()) return {};
   FindingList findings(candidate);
   for (const Hunk& h : diff(k0, k0_function, candidate, function)) {
-    if (barriers(candidate, h.begin, h.end) >= barriers(k0, h.k0_begin, h.k0_end)) continue;
+    if (between(now, h.begin, h.end) >= between(before, h.k0_begin, h.k0_end)) continue;
     Finding finding;
     finding.kind = FindingKind::Barrier;
     finding.rule = "barrier-removed";
@@ -154,9 +157,9 @@ std::vector<Finding> removed_barriers(const Program& k0, const Function& k0_func
 }
 
 std::vector<Finding> compared_findings(const Program& k0, const Function& k0_function,
-                                       const Program& candidate, const Function& function) {
-  std::vector<Finding> all = removed_barriers(k0, k0_function, candidate, function);
-  std::ranges::move(lost_order(k0, k0_function, candidate, function), std::back_inserter(all));
+                                       const Program& candidate, const Function& function, bool one_wave) {
+  std::vector<Finding> all = removed_barriers(k0, k0_function, candidate, function, one_wave);
+  std::ranges::move(lost_order(k0, k0_function, candidate, function, one_wave), std::back_inserter(all));
   std::ranges::move(added_side_effects(k0, k0_function, candidate, function), std::back_inserter(all));
   return all;
 }
@@ -185,6 +188,19 @@ std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>&
   return fresh;
 }
 
+namespace {
+
+// A larger workgroup than the metadata allows is not launched.
+bool has_one_wave(const codeobject::CodeObject& object, std::string_view function) {
+  const codeobject::Kernel* kernel = object.find_kernel(function);
+  const codeobject::KernelMetadata* metadata = kernel != nullptr ? object.metadata_of(*kernel) : nullptr;
+  if (metadata == nullptr) return false;
+  const uint64_t largest = metadata->max_flat_workgroup_size;
+  return largest != 0 && largest <= isa::limits(object.target()).wave_size;
+}
+
+} // namespace
+
 std::vector<Finding> findings_against(const codeobject::CodeObject& k0_object, const Program& k0,
                                       const codeobject::CodeObject& object, const Program& candidate,
                                       const Function& function) {
@@ -199,7 +215,9 @@ std::vector<Finding> findings_against(const codeobject::CodeObject& k0_object, c
   if (original != nullptr) before = findings_of(k0_object, k0, *original);
   std::vector<Finding> fresh = new_findings(k0, before, candidate, findings_of(object, candidate, function));
   if (original != nullptr)
-    std::ranges::move(compared_findings(k0, *original, candidate, function), std::back_inserter(fresh));
+    std::ranges::move(
+        compared_findings(k0, *original, candidate, function, has_one_wave(k0_object, function.name)),
+        std::back_inserter(fresh));
   return fresh;
 }
 

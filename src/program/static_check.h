@@ -72,9 +72,10 @@ std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>&
                                   const Program& candidate, const std::vector<Finding>& of_candidate);
 
 /// What else a candidate lacks or adds, function by function: removed_barriers() and those of memory_order.h
-/// and side_effects.h.
+/// and side_effects.h. `one_wave`: a kernel of which no workgroup has more than one wave.
 std::vector<Finding> compared_findings(const Program& k0, const Function& k0_function,
-                                       const Program& candidate, const Function& function);
+                                       const Program& candidate, const Function& function,
+                                       bool one_wave = false);
 
 /// All that is new in a function of a candidate: new_findings() of check(), possible ones and every use, and
 /// compared_findings() with K0's function of that name; where K0 has none, all there is.
@@ -83,8 +84,10 @@ std::vector<Finding> findings_against(const codeobject::CodeObject& k0_object, c
                                       const Function& function);
 
 /// Places of a candidate where K0 has an s_barrier and it has none any more, when it has fewer of them in
-/// all. Possible findings: a barrier may be one too many, but nothing in the code says so.
+/// all, those that hold nothing up apart (working_barriers.h). Possible findings: a barrier may be one too
+/// many, but nothing in the code says so.
 std::vector<Finding> removed_barriers(const Program& k0, const Function& k0_function,
-                                      const Program& candidate, const Function& function);
+                                      const Program& candidate, const Function& function,
+                                      bool one_wave = false);
 
 } // namespace asmevo::program
