@@ -12,6 +12,7 @@
 #include "program/side_effects.h"
 #include "program/wait_check.h"
 #include "program/working_barriers.h"
+#include "program/written_out_calls.h"
 
 #include <algorithm>
 #include <iterator>
@@ -199,25 +200,55 @@ bool has_one_wave(const codeobject::CodeObject& object, std::string_view functio
   return largest != 0 && largest <= isa::limits(object.target()).wave_size;
 }
 
+// A function as it is compared: with its calls written out, where it has any.
+class ComparedFunction {
+ public:
+  ComparedFunction(const Program& program, const Function& function)
+      : calls_(write_out_calls(program, function)), program_(calls_ ? calls_->program : program),
+        function_(calls_ ? calls_->program.functions[0] : function) {}
+
+  const Program& program() const { return program_; }
+  const Function& function() const { return function_; }
+
+  std::vector<Finding> check_against(const codeobject::CodeObject& object) const {
+    CheckOptions options = CheckOptions::of(object, function_.name);
+    options.possible = true; // K0 did not have it: worth a refusal
+    options.every_use = true;
+    return check(program_, function_, Cfg::build(program_, function_), options);
+  }
+
+  void set_origin(std::vector<Finding>& findings) const {
+    if (!calls_) return;
+    for (Finding& f : findings)
+      for (Index* at : {&f.producer, &f.consumer})
+        if (*at != no_index) *at = calls_->origin[*at];
+  }
+
+ private:
+  std::unique_ptr<WrittenOutCalls> calls_;
+  const Program& program_;
+  const Function& function_;
+};
+
 } // namespace
 
 std::vector<Finding> findings_against(const codeobject::CodeObject& k0_object, const Program& k0,
                                       const codeobject::CodeObject& object, const Program& candidate,
                                       const Function& function) {
-  const auto findings_of = [&function](const codeobject::CodeObject& o, const Program& p, const Function& f) {
-    CheckOptions options = CheckOptions::of(o, function.name);
-    options.possible = true; // K0 did not have it: worth a refusal
-    options.every_use = true;
-    return check(p, f, Cfg::build(p, f), options);
-  };
+  const ComparedFunction now(candidate, function);
   const Function* original = k0.find_function(function.name);
-  std::vector<Finding> before;
-  if (original != nullptr) before = findings_of(k0_object, k0, *original);
-  std::vector<Finding> fresh = new_findings(k0, before, candidate, findings_of(object, candidate, function));
-  if (original != nullptr)
-    std::ranges::move(
-        compared_findings(k0, *original, candidate, function, has_one_wave(k0_object, function.name)),
-        std::back_inserter(fresh));
+  if (original == nullptr) {
+    std::vector<Finding> all = now.check_against(object);
+    now.set_origin(all);
+    return all;
+  }
+  const ComparedFunction before(k0, *original);
+  std::vector<Finding> fresh = new_findings(before.program(), before.check_against(k0_object), now.program(),
+                                            now.check_against(object));
+  std::ranges::move(compared_findings(before.program(), before.function(), now.program(), now.function(),
+                                      has_one_wave(k0_object, function.name)),
+                    std::back_inserter(fresh));
+  now.set_origin(fresh);
   return fresh;
 }
 
