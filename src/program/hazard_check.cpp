@@ -181,7 +181,8 @@ class HazardCheck {
     finding.producer = first.at;
     finding.consumer = at;
     finding.register_class = "hwreg";
-    finding.missing = missing_text(hazard.wait_states - first.since);
+    finding.lacking = hazard.wait_states - first.since;
+    finding.missing = missing_text(finding.lacking);
     findings_.add(std::move(finding), hazard.object);
   }
 

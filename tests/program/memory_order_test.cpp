@@ -300,11 +300,11 @@ TEST(MemoryOrder, BarriersThatHoldNothingUp) {
   EXPECT_EQ(removed(ways(barrier + barrier), ways(barrier)), 1U);
 }
 
-std::string added(std::string_view k0_text, std::string_view text) {
+std::string changed(std::string_view k0_text, std::string_view text) {
   const Program k0 = build_program(k0_text), now = build_program(text);
-  EXPECT_TRUE(added_side_effects(k0, k0.functions[0], k0, k0.functions[0]).empty());
+  EXPECT_TRUE(changed_side_effects(k0, k0.functions[0], k0, k0.functions[0]).empty());
   std::string lines;
-  for (const Finding& f : added_side_effects(k0, k0.functions[0], now, now.functions[0]))
+  for (const Finding& f : changed_side_effects(k0, k0.functions[0], now, now.functions[0]))
     lines += f.object + "\n";
   return lines;
 }
@@ -316,12 +316,26 @@ TEST(SideEffects, NoneIsAdded) {
         "s_setreg_b32 hwreg(HW_REG_TRAPSTS), s4", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 9), 0x1ff",
         "s_setreg_b32 hwreg(HW_REG_MODE), s4"}) {
     const std::string with = fmt::format("f: {}\ns_endpgm\n", text);
-    EXPECT_NE(added("s_endpgm\n", with), "") << text;
-    EXPECT_EQ(added(with, "s_endpgm\n"), "") << text;
+    EXPECT_NE(changed("s_endpgm\n", with), "") << text;
+    EXPECT_EQ(changed(with, with), "") << text;
   }
   for (const char* text :
        {"s_getreg_b32 s4, hwreg(HW_REG_MODE)", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 0", "s_sleep 1"})
-    EXPECT_EQ(added("s_endpgm\n", fmt::format("{}\ns_endpgm\n", text)), "") << text;
+    EXPECT_EQ(changed("s_endpgm\n", fmt::format("{}\ns_endpgm\n", text)), "") << text;
+}
+
+TEST(SideEffects, NoneIsLostThatOthersSee) {
+  const std::string rest = "s_nop 0\nover: s_endpgm\n", skip = "s_cbranch_scc1 over\n";
+  for (const char* text : {"s_sendmsg sendmsg(MSG_INTERRUPT)", "s_trap 2", "s_sethalt 1",
+                           "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 9), 0x1ff"}) {
+    const std::string what = std::string(text) + "\n", jump = "s_branch over\n";
+    EXPECT_NE(changed(skip + what + rest, skip + rest), "") << text;
+    EXPECT_NE(changed(skip + what + what + rest, skip + what + rest), "") << text;
+    EXPECT_NE(changed(skip + what + rest, jump + what + rest), "") << text;
+    EXPECT_EQ(changed(jump + what + rest, jump + rest), "") << "K0 never comes there";
+  }
+  for (const char* text : {"s_incperflevel 5", "s_getreg_b32 s4, hwreg(HW_REG_HW_ID)"})
+    EXPECT_EQ(changed(skip + text + "\n" + rest, skip + rest), "") << text;
 }
 
 } // namespace
