@@ -101,12 +101,8 @@ struct Known {
   unsigned lacking = 0; // the most wait states
 };
 
-// AITer's kernels break these by the ten thousand in each object: copies of what K0 does are no news. Of
-// vector registers and matrix results it may be luck that K0's place has.
 bool is_habit(const Known& known, const Finding& f) {
-  const bool scalar =
-      f.rule == isa::name(isa::HazardRule::ValuSgprValu) || f.rule == isa::name(isa::HazardRule::SaluM0);
-  return scalar && f.possible && f.lacking <= known.lacking;
+  return f.possible && f.lacking <= known.lacking && isa::is_broken_everywhere(f.rule);
 }
 
 bool take_same_place(Known& known, const Place& place) {
