@@ -127,6 +127,10 @@ bool is_contested(HazardRule rule, const Target& target) {
          rule == HazardRule::MatrixValu || rule == HazardRule::MatrixOverwrite;
 }
 
+bool is_broken_everywhere(std::string_view rule) {
+  return rule == name(HazardRule::ValuSgprValu) || rule == name(HazardRule::SaluM0);
+}
+
 unsigned wait_states(const Instruction& i) {
   // SIMM16[3:0] + 1 (CDNA3 ISA, S_NOP).
   return i.issue == IssueClass::Nop ? (i.words[0] & 0xf) + 1 : 1;

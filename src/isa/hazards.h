@@ -57,6 +57,10 @@ inline constexpr unsigned max_hazard_wait_states = 20;
 /// Rules of the gfx940 family that LLVM keeps and shipped kernels break by the thousand (docs/static-check.md
 /// has the counts): to break one is a doubt, not a mistake.
 bool is_contested(HazardRule, const Target&);
+/// By name: a contested rule about scalar registers, which shipped kernels break by the ten thousand. The
+/// hardware holds back each such pair or none: another copy of one is no news. Of vector registers and matrix
+/// results it may be luck that one place has.
+bool is_broken_everywhere(std::string_view rule);
 
 /// Wait states the instruction itself makes.
 unsigned wait_states(const Instruction&);

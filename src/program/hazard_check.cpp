@@ -52,6 +52,12 @@ std::string missing_text(unsigned states) {
   return fmt::format("{} more wait state{} ({})", states, states == 1 ? "" : "s", nops);
 }
 
+bool writes_all(const Instruction& i, const isa::RegRange& r) {
+  return r.count != 0 && std::ranges::any_of(i.defs, [&](const isa::RegRange& d) {
+           return d.first <= r.first && r.first + r.count <= d.first + d.count;
+         });
+}
+
 class HazardCheck {
  public:
   HazardCheck(const Program& program, const Cfg& cfg, const VectorModes& modes, bool possible,
@@ -106,6 +112,7 @@ class HazardCheck {
       isa::Hazard worst, contested;
       for (const isa::Hazard& h : rules_.between(*first.traits, second)) {
         if (h.rule == isa::HazardRule::MatrixSrcC && written_since(at, first, h.object)) continue;
+        if (h.wait_states > first.since && nearer_asks_as_much(at, first, second, h)) continue;
         isa::Hazard& kept = isa::is_contested(h.rule, program_.target) ? contested : worst;
         if (h.wait_states > kept.wait_states) kept = h;
       }
@@ -130,6 +137,21 @@ class HazardCheck {
       const isa::Operand* const result = between.find(isa::Role::Vdst);
       if (between.matrix != isa::MatrixKind::None && result != nullptr && result->reg == accumulator)
         return true;
+    }
+    return false;
+  }
+
+  // Whether one between the two, which no way leads around, has written the same register and needs as many
+  // wait states: then it is that one whose are missing. v_add_co_u32, v_addc_co_u32, v_add_co_u32,
+  // v_addc_co_u32: the last one takes its carry from the third.
+  bool nearer_asks_as_much(Index at, const Recent& first, const HazardTraits& second,
+                           const isa::Hazard& hazard) {
+    for (Index i = at; i-- > block_begin_ && i != first.at;) {
+      const Instruction& between = program_.instruction(i);
+      if (!writes_all(between, hazard.object) || modes_.indexed(i)) continue;
+      for (const isa::Hazard& h : rules_.between(traits_of(between), second))
+        if (h.rule == hazard.rule && h.object == hazard.object && h.wait_states >= hazard.wait_states)
+          return true;
     }
     return false;
   }
@@ -159,7 +181,8 @@ class HazardCheck {
     finding.producer = first.at;
     finding.consumer = at;
     finding.register_class = "hwreg";
-    finding.missing = missing_text(hazard.wait_states - first.since);
+    finding.lacking = hazard.wait_states - first.since;
+    finding.missing = missing_text(finding.lacking);
     findings_.add(std::move(finding), hazard.object);
   }
 

@@ -1,5 +1,6 @@
 #include "program/side_effects.h"
 
+#include "program/cfg.h"
 #include "program/finding_list.h"
 
 #include <fmt/format.h>
@@ -39,30 +40,51 @@ std::string side_effect(const Instruction& i) {
   return write && touches_exceptions(r) ? "s_setreg of MODE's exceptions" : "";
 }
 
-std::map<std::string, std::vector<Index>> side_effects(const Program& program, const Function& f) {
-  std::map<std::string, std::vector<Index>> all;
+// Those that others wait for or stop at: without one, the kernel does less than it should. Performance levels
+// and what is only read are none.
+bool is_needed(std::string_view what) {
+  constexpr std::array<std::string_view, 4> optional = {"s_incperflevel", "s_decperflevel", "s_ttracedata",
+                                                        "s_setvskip"};
+  return std::ranges::find(optional, what) == optional.end() && !what.starts_with("s_getreg");
+}
+
+using SideEffects = std::map<std::string, std::vector<Index>>;
+
+SideEffects side_effects(const Program& program, const Function& f, bool reachable_only) {
+  const Cfg cfg = Cfg::build(program, f);
+  const bool all_run = !reachable_only || cfg.unknown_edges();
+  SideEffects all;
   for (Index i = f.begin; i < f.padding; ++i)
     if (std::string what = side_effect(program.instruction(i)); !what.empty())
-      all[std::move(what)].push_back(i);
+      if (all_run || cfg.blocks()[cfg.block_of(i)].reachable) all[std::move(what)].push_back(i);
   return all;
+}
+
+Finding finding_of(std::string_view rule, Index at, std::string_view what, size_t now, size_t before) {
+  Finding finding;
+  finding.kind = FindingKind::SideEffect;
+  finding.rule = rule;
+  finding.consumer = at;
+  finding.object = fmt::format("{}: {} where K0 has {}", what, now, before);
+  finding.possible = true;
+  return finding;
 }
 
 } // namespace
 
-std::vector<Finding> added_side_effects(const Program& k0, const Function& k0_function,
-                                        const Program& candidate, const Function& function) {
+std::vector<Finding> changed_side_effects(const Program& k0, const Function& k0_function,
+                                          const Program& candidate, const Function& function) {
+  if (function.begin == function.end) return {};
   FindingList findings(candidate);
-  auto before = side_effects(k0, k0_function);
-  for (const auto& [what, places] : side_effects(candidate, function)) {
-    if (places.size() <= before[what].size()) continue;
-    Finding finding;
-    finding.kind = FindingKind::SideEffect;
-    finding.rule = "side-effect";
-    finding.consumer = places.front();
-    finding.object = fmt::format("{}: {} where K0 has {}", what, places.size(), before[what].size());
-    finding.possible = true;
-    findings.add(std::move(finding));
-  }
+  SideEffects before = side_effects(k0, k0_function, false);
+  for (const auto& [what, places] : side_effects(candidate, function, false))
+    if (places.size() > before[what].size())
+      findings.add(finding_of("side-effect", places.front(), what, places.size(), before[what].size()));
+  SideEffects now = side_effects(candidate, function, true);
+  for (const auto& [what, places] : side_effects(k0, k0_function, true))
+    if (is_needed(what) && now[what].size() < places.size())
+      findings.add(
+          finding_of("side-effect-removed", function.end - 1, what, now[what].size(), places.size()));
   return findings.take();
 }
 

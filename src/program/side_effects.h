@@ -6,8 +6,10 @@
 
 namespace asmevo::program {
 
-/// Possible findings, for comparing only: such instructions of which a candidate has more than K0.
-std::vector<Finding> added_side_effects(const Program& k0, const Function& k0_function,
-                                        const Program& candidate, const Function& function);
+/// Possible findings, for comparing only: such instructions of which a candidate has more than K0; and of
+/// those that stop a wave or tell somebody something (traps, messages, halts, enabled exceptions), fewer than
+/// K0 can reach.
+std::vector<Finding> changed_side_effects(const Program& k0, const Function& k0_function,
+                                          const Program& candidate, const Function& function);
 
 } // namespace asmevo::program

@@ -1,8 +1,10 @@
 #include "program/static_check.h"
 
 #include "codeobject/code_object.h"
+#include "isa/hazards.h"
 #include "program/barrier_check.h"
 #include "program/clause_check.h"
+#include "program/code_address_check.h"
 #include "program/diff.h"
 #include "program/exec_check.h"
 #include "program/finding_list.h"
@@ -11,6 +13,8 @@
 #include "program/resource_check.h"
 #include "program/side_effects.h"
 #include "program/wait_check.h"
+#include "program/working_barriers.h"
+#include "program/written_out_calls.h"
 
 #include <algorithm>
 #include <iterator>
@@ -30,6 +34,7 @@ std::string_view name(FindingKind kind) {
   case FindingKind::Resource: return "resource";
   case FindingKind::MemoryOrder: return "memory order";
   case FindingKind::SideEffect: return "side effect";
+  case FindingKind::Address: return "address";
   }
   return "?";
 }
@@ -55,6 +60,7 @@ std::vector<Finding> check(const Program& program, const Function& function, con
   if (options.wait_states) check_clauses(program, cfg, findings);
   if (options.exec) check_exec(program, function, cfg, findings);
   check_resources(program, function, cfg, modes, options, findings);
+  if (options.possible) check_code_addresses(program, cfg, findings);
   return findings.take();
 }
 
@@ -92,7 +98,12 @@ using Place = std::pair<InstrId, InstrId>;
 struct Known {
   size_t left = 0;
   std::map<Place, size_t> at;
+  unsigned lacking = 0; // the most wait states
 };
+
+bool is_habit(const Known& known, const Finding& f) {
+  return f.possible && f.lacking <= known.lacking && isa::is_broken_everywhere(f.rule);
+}
 
 bool take_same_place(Known& known, const Place& place) {
   const auto at = known.at.find(place);
@@ -127,21 +138,23 @@ void add_deeper(const Program& k0, const std::vector<Finding>& of_k0, const Prog
   }
 }
 
-size_t barriers(const Program& p, Index begin, Index end) {
-  size_t count = 0;
-  for (Index i = begin; i < end; ++i) count += p.instruction(i).issue == isa::IssueClass::Barrier ? 1 : 0;
-  return count;
+size_t between(const std::vector<Index>& barriers, Index begin, Index end) {
+  return static_cast<size_t>(std::ranges::lower_bound(barriers, end) -
+                             std::ranges::lower_bound(barriers, begin));
 }
 
 } // namespace
 
 std::vector<Finding> removed_barriers(const Program& k0, const Function& k0_function,
-                                      const Program& candidate, const Function& function) {
-  if (barriers(candidate, function.begin, function.end) >= barriers(k0, k0_function.begin, k0_function.end))
-    return {};
+                                      const Program& candidate, const Function& function, bool one_wave) {
+  const auto barriers_of = [&](const Program& p, const Function& f) {
+    return working_barriers(p, f, Cfg::build(p, f), one_wave);
+  };
+  const std::vector<Index> before = barriers_of(k0, k0_function), now = barriers_of(candidate, function);
+  if (now.size() >= before.size()) return {};
   FindingList findings(candidate);
   for (const Hunk& h : diff(k0, k0_function, candidate, function)) {
-    if (barriers(candidate, h.begin, h.end) >= barriers(k0, h.k0_begin, h.k0_end)) continue;
+    if (between(now, h.begin, h.end) >= between(before, h.k0_begin, h.k0_end)) continue;
     Finding finding;
     finding.kind = FindingKind::Barrier;
     finding.rule = "barrier-removed";
@@ -154,10 +167,10 @@ std::vector<Finding> removed_barriers(const Program& k0, const Function& k0_func
 }
 
 std::vector<Finding> compared_findings(const Program& k0, const Function& k0_function,
-                                       const Program& candidate, const Function& function) {
-  std::vector<Finding> all = removed_barriers(k0, k0_function, candidate, function);
-  std::ranges::move(lost_order(k0, k0_function, candidate, function), std::back_inserter(all));
-  std::ranges::move(added_side_effects(k0, k0_function, candidate, function), std::back_inserter(all));
+                                       const Program& candidate, const Function& function, bool one_wave) {
+  std::vector<Finding> all = removed_barriers(k0, k0_function, candidate, function, one_wave);
+  std::ranges::move(lost_order(k0, k0_function, candidate, function, one_wave), std::back_inserter(all));
+  std::ranges::move(changed_side_effects(k0, k0_function, candidate, function), std::back_inserter(all));
   return all;
 }
 
@@ -168,6 +181,7 @@ std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>&
     Known& k = known[likeness(k0, f)];
     ++k.left;
     ++k.at[{f.producer_id, f.consumer_id}];
+    k.lacking = std::max(k.lacking, f.lacking);
   }
   std::vector<const Finding*> moved;
   for (const Finding& f : of_candidate)
@@ -175,31 +189,75 @@ std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>&
   std::vector<Finding> fresh;
   for (const Finding* f : moved) {
     Known& k = known[likeness(candidate, *f)];
-    if (k.left == 0) {
-      fresh.push_back(*f);
-    } else {
+    if (k.left != 0)
       --k.left;
-    }
+    else if (!is_habit(k, *f))
+      fresh.push_back(*f);
   }
   add_deeper(k0, of_k0, candidate, of_candidate, fresh);
   return fresh;
 }
 
+namespace {
+
+// A larger workgroup than the metadata allows is not launched.
+bool has_one_wave(const codeobject::CodeObject& object, std::string_view function) {
+  const codeobject::Kernel* kernel = object.find_kernel(function);
+  const codeobject::KernelMetadata* metadata = kernel != nullptr ? object.metadata_of(*kernel) : nullptr;
+  if (metadata == nullptr) return false;
+  const uint64_t largest = metadata->max_flat_workgroup_size;
+  return largest != 0 && largest <= isa::limits(object.target()).wave_size;
+}
+
+// A function as it is compared: with its calls written out, where it has any.
+class ComparedFunction {
+ public:
+  ComparedFunction(const Program& program, const Function& function)
+      : calls_(write_out_calls(program, function)), program_(calls_ ? calls_->program : program),
+        function_(calls_ ? calls_->program.functions[0] : function) {}
+
+  const Program& program() const { return program_; }
+  const Function& function() const { return function_; }
+
+  std::vector<Finding> check_against(const codeobject::CodeObject& object) const {
+    CheckOptions options = CheckOptions::of(object, function_.name);
+    options.possible = true; // K0 did not have it: worth a refusal
+    options.every_use = true;
+    return check(program_, function_, Cfg::build(program_, function_), options);
+  }
+
+  void set_origin(std::vector<Finding>& findings) const {
+    if (!calls_) return;
+    for (Finding& f : findings)
+      for (Index* at : {&f.producer, &f.consumer})
+        if (*at != no_index) *at = calls_->origin[*at];
+  }
+
+ private:
+  std::unique_ptr<WrittenOutCalls> calls_;
+  const Program& program_;
+  const Function& function_;
+};
+
+} // namespace
+
 std::vector<Finding> findings_against(const codeobject::CodeObject& k0_object, const Program& k0,
                                       const codeobject::CodeObject& object, const Program& candidate,
                                       const Function& function) {
-  const auto findings_of = [&function](const codeobject::CodeObject& o, const Program& p, const Function& f) {
-    CheckOptions options = CheckOptions::of(o, function.name);
-    options.possible = true; // K0 did not have it: worth a refusal
-    options.every_use = true;
-    return check(p, f, Cfg::build(p, f), options);
-  };
+  const ComparedFunction now(candidate, function);
   const Function* original = k0.find_function(function.name);
-  std::vector<Finding> before;
-  if (original != nullptr) before = findings_of(k0_object, k0, *original);
-  std::vector<Finding> fresh = new_findings(k0, before, candidate, findings_of(object, candidate, function));
-  if (original != nullptr)
-    std::ranges::move(compared_findings(k0, *original, candidate, function), std::back_inserter(fresh));
+  if (original == nullptr) {
+    std::vector<Finding> all = now.check_against(object);
+    now.set_origin(all);
+    return all;
+  }
+  const ComparedFunction before(k0, *original);
+  std::vector<Finding> fresh = new_findings(before.program(), before.check_against(k0_object), now.program(),
+                                            now.check_against(object));
+  std::ranges::move(compared_findings(before.program(), before.function(), now.program(), now.function(),
+                                      has_one_wave(k0_object, function.name)),
+                    std::back_inserter(fresh));
+  now.set_origin(fresh);
   return fresh;
 }
 

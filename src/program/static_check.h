@@ -28,7 +28,8 @@ enum class FindingKind : uint8_t {
   Exec,              // vector instruction with EXEC known to be 0
   Resource,          // a register beyond the allocation, an LDS offset beyond the workgroup's
   MemoryOrder,       // less order between waves than K0 has (memory_order.h)
-  SideEffect,        // what no run shows and K0 does not do (side_effects.h)
+  SideEffect,        // what no run shows and K0 does not do, or does (side_effects.h)
+  Address,           // an address that is right for some places of the code only (code_address_check.h)
 };
 std::string_view name(FindingKind);
 
@@ -45,6 +46,7 @@ struct Finding {
   // a mistake by itself; one that an edit brings in deserves a look.
   bool possible = false;
   unsigned in_flight = 0; // at a barrier: how many operations that write LDS are not waited for
+  unsigned lacking = 0;   // wait states
 };
 
 struct CheckOptions {
@@ -67,14 +69,16 @@ std::vector<Finding> check(const Program&, const Function&, const Cfg&, const Ch
 
 /// Those of `candidate` that K0 does not have: matched by kind, rule, register class or object, and the pair
 /// of mnemonics counted (two of a kind where K0 has one: one is new). Findings at the same
-/// ids are matched first, so what is reported is what an edit brought.
+/// ids are matched first, so what is reported is what an edit brought. Not counted: a scalar register written
+/// and read too soon by a contested rule, which the hardware holds back for each such pair or for none.
 std::vector<Finding> new_findings(const Program& k0, const std::vector<Finding>& of_k0,
                                   const Program& candidate, const std::vector<Finding>& of_candidate);
 
 /// What else a candidate lacks or adds, function by function: removed_barriers() and those of memory_order.h
-/// and side_effects.h.
+/// and side_effects.h. `one_wave`: a kernel of which no workgroup has more than one wave.
 std::vector<Finding> compared_findings(const Program& k0, const Function& k0_function,
-                                       const Program& candidate, const Function& function);
+                                       const Program& candidate, const Function& function,
+                                       bool one_wave = false);
 
 /// All that is new in a function of a candidate: new_findings() of check(), possible ones and every use, and
 /// compared_findings() with K0's function of that name; where K0 has none, all there is.
@@ -83,8 +87,10 @@ std::vector<Finding> findings_against(const codeobject::CodeObject& k0_object, c
                                       const Function& function);
 
 /// Places of a candidate where K0 has an s_barrier and it has none any more, when it has fewer of them in
-/// all. Possible findings: a barrier may be one too many, but nothing in the code says so.
+/// all, those that hold nothing up apart (working_barriers.h). Possible findings: a barrier may be one too
+/// many, but nothing in the code says so.
 std::vector<Finding> removed_barriers(const Program& k0, const Function& k0_function,
-                                      const Program& candidate, const Function& function);
+                                      const Program& candidate, const Function& function,
+                                      bool one_wave = false);
 
 } // namespace asmevo::program

@@ -27,6 +27,7 @@ struct RawDefect {
   uint64_t first_workgroup = 0, second_workgroup = 0;
   uint32_t first_wave = 0, second_wave = 0;
   std::string object, fix;
+  unsigned lacking = 0; // wait states
   int lane = -1;
   uint64_t times = 1;
 };

@@ -1,5 +1,7 @@
 #include "sanitizer/defect.h"
 
+#include "isa/hazards.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,14 +66,19 @@ Defects new_defects(const Defects& of_k0, const Defects& of_candidate) {
   const auto key = [](const Defect& d) {
     return std::tuple(d.kind, d.rule, d.possible, d.first.mnemonic, d.second.mnemonic);
   };
-  std::map<decltype(key(Defect{})), unsigned> known;
-  for (const Defect& d : of_k0) ++known[key(d)];
+  std::map<decltype(key(Defect{})), unsigned> known, lacking;
+  for (const Defect& d : of_k0) {
+    ++known[key(d)];
+    lacking[key(d)] = std::max(lacking[key(d)], d.lacking);
+  }
   Defects unmatched, fresh;
   for (const Defect& d : of_candidate) {
     const auto found = known.find(key(d));
+    const bool is_habit = d.possible && d.kind == DefectKind::WaitStates && lacking[key(d)] >= d.lacking &&
+                          isa::is_broken_everywhere(d.rule);
     if (found != known.end() && found->second != 0)
       --found->second;
-    else
+    else if (!is_habit)
       unmatched.push_back(d);
   }
   for (const Defect& d : unmatched) {

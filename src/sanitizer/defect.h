@@ -39,6 +39,7 @@ struct Defect {
   std::string object;    // "v12", "lds 0x40", "memory 0x7f..."
   int lane = -1;         // of `second`; -1: none in particular
   std::string fix;       // "s_waitcnt vmcnt(2) before the second"
+  unsigned lacking = 0;  // wait states
   uint64_t times = 1;    // how often in the run
 
   /// One line, both instructions named.
@@ -50,7 +51,7 @@ struct Defect {
 using Defects = std::vector<Defect>;
 
 /// Those of a candidate that K0 does not have: matched by kind, rule and the mnemonics of both, counted. A
-/// possible one may stand at another instruction.
+/// possible one may stand at another instruction. Not counted: what isa::is_broken_everywhere says.
 Defects new_defects(const Defects& of_k0, const Defects& of_candidate);
 
 } // namespace asmevo::sanitizer

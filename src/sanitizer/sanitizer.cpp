@@ -37,6 +37,7 @@ class Session::Impl {
                       .object = d.object,
                       .lane = d.lane,
                       .fix = d.fix,
+                      .lacking = d.lacking,
                       .times = d.times});
     std::ranges::stable_sort(list, {}, [](const Defect& d) { return d.second.pc; });
     return list;

@@ -1,6 +1,7 @@
 #include "sanitizer/wait_states.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace asmevo::sanitizer {
 
@@ -9,6 +10,12 @@ namespace {
 constexpr uint64_t mix(uint64_t a, uint64_t b) {
   a = (a ^ b) * 0x9e3779b97f4a7c15U;
   return a ^ a >> 29;
+}
+
+bool writes_all(const isa::Instruction& i, const isa::RegRange& r) {
+  return r.count != 0 && std::ranges::any_of(i.defs, [&](const isa::RegRange& d) {
+           return d.first <= r.first && r.first + r.count <= d.first + d.count;
+         });
 }
 
 } // namespace
@@ -78,6 +85,14 @@ bool WaitStates::written_since(const Recent& first, const isa::RegRange& accumul
 
 void WaitStates::look(const OpInfo& second, const isa::HazardRules& rules, const isa::Target& target,
                       const Report& report) const {
+  // What the second needs of an instruction that has written all of the register. Earlier ones that ask for
+  // no more by the same rule are answered by it.
+  std::vector<isa::Hazard> nearer;
+  const auto is_answered = [&](const isa::Hazard& h) {
+    return std::ranges::any_of(nearer, [&](const isa::Hazard& n) {
+      return n.rule == h.rule && n.object == h.object && n.wait_states >= h.wait_states;
+    });
+  };
   for (uint64_t n = 1; n <= std::min<uint64_t>(executed_, depth); ++n) {
     const Recent& first = recent_[(executed_ - n) % depth];
     if (first.info == nullptr) continue;
@@ -85,8 +100,10 @@ void WaitStates::look(const OpInfo& second, const isa::HazardRules& rules, const
     if (since >= isa::max_hazard_wait_states) break;
     if (since >= first.info->hazards.reach) continue;
     isa::Hazard worst, contested;
-    for (const isa::Hazard& h : rules.between(first.info->hazards, second.hazards)) {
+    const isa::Hazards hazards = rules.between(first.info->hazards, second.hazards);
+    for (const isa::Hazard& h : hazards) {
       if (h.rule == isa::HazardRule::MatrixSrcC && written_since(first, h.object)) continue;
+      if (is_answered(h)) continue;
       isa::Hazard& kept = isa::is_contested(h.rule, target) ? contested : worst;
       if (h.wait_states > kept.wait_states) kept = h;
     }
@@ -96,6 +113,8 @@ void WaitStates::look(const OpInfo& second, const isa::HazardRules& rules, const
       report({first.info, worst, worst.wait_states - since, false});
     else if (contested.wait_states > since)
       report({first.info, contested, contested.wait_states - since, true});
+    for (const isa::Hazard& h : hazards)
+      if (writes_all(*first.info->hazards.instruction, h.object)) nearer.push_back(h);
   }
 }
 

@@ -147,6 +147,7 @@ void Watcher::check_wait_states(const Wave& wave, WaveWatch& w, OpInfo& info) {
     RawDefect d = defect(DefectKind::WaitStates, std::string(isa::name(b.hazard.rule)), b.possible, b.first,
                          info, wave);
     d.object = b.hazard.object.count == 0 ? "hardware register" : isa::name(b.hazard.object);
+    d.lacking = b.missing;
     d.fix = nops(b.missing);
     add(std::move(d));
   });

@@ -19,6 +19,19 @@ TEST(HazardCheck, CountsWaitStates) {
             "mfma-memory-read v0: 8 more wait states (s_nop 7)\n");
 }
 
+// The last of these takes its carry from the third, which asks for as much as the second would.
+TEST(HazardCheck, NearerWriterOfTheSame) {
+  const std::string add = "v_add_co_u32_e32 v3, vcc, v3, v1\n",
+                    carry = "v_addc_co_u32_e32 v5, vcc, v5, v1, vcc\n",
+                    rule = "?valu-writes-sgpr-valu vcc: 2 more wait states (s_nop 1)\n", end = "s_endpgm\n";
+  EXPECT_EQ(found(add + carry + end, true), rule);
+  EXPECT_EQ(found(add + carry + add + carry + end, true), rule + rule);
+  EXPECT_EQ(found(add + carry + carry + end, true), rule + rule);
+  // On one way only, it does not stand for the other.
+  EXPECT_EQ(found(add + "s_cbranch_scc1 over\n" + add + "over: " + carry + end, true),
+            "?valu-writes-sgpr-valu vcc: 1 more wait state (s_nop 0)\n" + rule);
+}
+
 TEST(HazardCheck, LongestWindow) {
   // llvm#222040: a hazard exactly at the end of the look-back.
   std::string text = "v_mfma_f32_32x32x4_2b_f16 a[0:31], v[4:5], v[6:7], a[0:31]\n";

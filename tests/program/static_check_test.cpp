@@ -41,6 +41,37 @@ std::vector<Finding> compared(std::string_view k0_text, std::string_view text) {
   return fresh;
 }
 
+// A carry that K0 takes as soon may be taken so more often, but no sooner, and no other one.
+TEST(StaticCheck, HabitsOfK0) {
+  const std::string add = "v_add_co_u32_e32 v3, vcc, v3, v1\n",
+                    carry = "v_addc_co_u32_e32 v5, vcc, v5, v1, vcc\n",
+                    select = "v_cndmask_b32_e32 v5, v5, v1, vcc\n", end = "s_endpgm\n";
+  EXPECT_TRUE(compared(add + carry + end, add + carry + add + carry + add + carry + end).empty());
+  EXPECT_EQ(compared(add + "s_nop 0\n" + carry + end, add + carry + end).size(), 0U);
+  EXPECT_EQ(compared(add + "s_nop 0\n" + carry + end, add + carry + "s_nop 2\n" + add + carry + end).size(),
+            1U);
+  EXPECT_EQ(compared(add + carry + end, add + carry + select + end).size(), 1U);
+  EXPECT_EQ(compared(add + "s_nop 1\n" + carry + end, add + carry + end).size(), 1U);
+}
+
+TEST(StaticCheck, CarryOfACodeAddress) {
+  const auto address = [](std::string_view low, std::string_view high) {
+    return fmt::format("s_getpc_b64 s[4:5]\n{}\n{}\ns_load_dword s6, s[4:5], 0x0\ns_cmp_eq_u32 s8, 0\n"
+                       "s_endpgm\n",
+                       low, high);
+  };
+  const std::string add = "s_add_u32 s4, s4, 0x100", carry = "s_addc_u32 s5, s5, 0";
+  const std::string k0 = address(add, carry);
+  EXPECT_TRUE(compared(k0, k0).empty());
+  EXPECT_TRUE(compared(k0, address(add, "v_mov_b32_e32 v0, 0\n" + carry)).empty());
+  for (const std::string& lost : {address(add, "s_nop 0"), address(add, "s_cmp_eq_u32 s8, 1\n" + carry)}) {
+    const auto fresh = compared(k0, lost);
+    ASSERT_EQ(fresh.size(), 1U);
+    EXPECT_EQ(fresh[0].rule, "code-address-carry");
+    EXPECT_TRUE(compared(lost, lost).empty());
+  }
+}
+
 // K0 uses the load once before it has arrived. A candidate without the wait behind that does so twice.
 TEST(StaticCheck, AWaitBehindAMistakeOfK0) {
   const std::string load = "global_load_dword v3, v[4:5], off\nv_add_u32_e32 v9, s9, v3\n",

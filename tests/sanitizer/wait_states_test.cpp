@@ -37,5 +37,17 @@ TEST(WaitStates, AreCountedRoundALoop) {
   EXPECT_THAT(found(std::string(loop).replace(loop.find("s_cbranch"), 0, "s_nop 3\n    ")), IsEmpty());
 }
 
+// A carry comes from the last instruction that wrote it, and a second copy of what K0 does is no news.
+TEST(WaitStates, NearerWriterOfTheSame) {
+  const std::string add = "v_add_co_u32_e32 v3, vcc, v0, v0\n v_addc_co_u32_e32 v5, vcc, v0, v0, vcc\n ",
+                    carry = "possible wait_states valu-writes-sgpr-valu vcc";
+  EXPECT_THAT(found(add), ElementsAre(carry));
+  EXPECT_THAT(found(add + add), ElementsAre(carry, carry));
+  EXPECT_THAT(new_defects(sanitized(add), sanitized(add + add)), IsEmpty());
+  EXPECT_THAT(new_defects(sanitized(add + "v_cndmask_b32_e32 v6, v0, v0, vcc"), sanitized(add + add)),
+              IsEmpty());
+  EXPECT_EQ(new_defects(sanitized("s_nop 0"), sanitized(add)).size(), 1U);
+}
+
 } // namespace
 } // namespace asmevo::sanitizer
