@@ -20,44 +20,72 @@ using Kind = OrderPoint::Kind;
 // Accesses of one kind through one pointer; roots 0: through any.
 using AccessKind = std::tuple<bool, bool, uint64_t>; // store, scalar, roots
 
-// How much of each kind stands on either side of a place, in address order.
+// How much of each kind stands on either side of a place that only moves forward, in address order.
 template <class Kind>
-struct Sides {
-  std::map<Kind, unsigned> front, behind;
+class Sides {
+ public:
+  Sides() = default;
+  Sides(const Sides&) = delete; // items point to totals
+  Sides& operator=(const Sides&) = delete;
 
-  void add(const Kind& kind, bool in_front, unsigned amount) {
-    (in_front ? front : behind)[kind] += amount;
-    (in_front ? behind : front).try_emplace(kind, 0);
+  void add(Index at, const Kind& kind, unsigned amount) {
+    auto& total = total_[kind];
+    total.all += amount;
+    items_.push_back({at, &total, amount});
   }
-  unsigned in_front(const Kind& k) const { return value(front, k); }
-  unsigned is_behind(const Kind& k) const { return value(behind, k); }
+  void advance(Index at) {
+    for (; next_ < items_.size() && items_[next_].at < at; ++next_)
+      items_[next_].total->front += items_[next_].amount;
+  }
+  unsigned front(const Kind& k) const { return of(k).front; }
+  unsigned behind(const Kind& k) const { return of(k).all - of(k).front; }
+
+  std::vector<Kind> kinds() const {
+    std::vector<Kind> all;
+    for (const auto& [kind, total] : total_) all.push_back(kind);
+    return all;
+  }
 
  private:
-  static unsigned value(const std::map<Kind, unsigned>& side, const Kind& k) {
-    const auto found = side.find(k);
-    return found == side.end() ? 0 : found->second;
+  struct Total {
+    unsigned all = 0, front = 0;
+  };
+  struct Item {
+    Index at = 0;
+    Total* total = nullptr;
+    unsigned amount = 0;
+  };
+  Total of(const Kind& k) const {
+    const auto found = total_.find(k);
+    return found == total_.end() ? Total{} : found->second;
   }
+  std::map<Kind, Total> total_; // does not move its elements
+  std::vector<Item> items_;
+  size_t next_ = 0;
 };
-
-Sides<AccessKind> accesses_around(const MemoryOrder& order, Index at) {
-  Sides<AccessKind> sides;
-  for (const PlainAccess& a : order.plain)
-    for (const uint64_t roots : {a.roots, uint64_t{0}})
-      sides.add({a.store, a.scalar, roots}, a.at < at, a.bytes);
-  return sides;
-}
 
 // Points that have no order among themselves: they may be done in any number of instructions.
 bool is_loose(const MemoryOrder& order, const OrderPoint& p) {
   return p.kind == Kind::LdsAtomic || order.relaxed_atomic(p);
 }
 
-Sides<std::string> loose_points_around(const MemoryOrder& order, Index at) {
-  Sides<std::string> sides;
-  for (const OrderPoint& p : order.points)
-    if (is_loose(order, p)) sides.add(p.what, p.at < at, 1);
-  return sides;
-}
+// What stands around the points that have an order.
+struct Surroundings {
+  Sides<AccessKind> accesses;
+  Sides<std::string> loose;
+
+  explicit Surroundings(const MemoryOrder& order) {
+    for (const PlainAccess& a : order.plain)
+      for (const uint64_t roots : {a.roots, uint64_t{0}})
+        accesses.add(a.at, {a.store, a.scalar, roots}, a.bytes);
+    for (const OrderPoint& p : order.points)
+      if (is_loose(order, p)) loose.add(p.at, p.what, 1);
+  }
+  void advance(Index at) {
+    accesses.advance(at);
+    loose.advance(at);
+  }
+};
 
 std::string_view text(OrderLaw law) {
   switch (law) {
@@ -153,16 +181,18 @@ class OrderComparison {
 
   void compare_at(const OrderPoint& before, const OrderPoint& now) {
     compare_waits(before, now);
-    compare_loose(before, now);
-    if (now.kind != Kind::Barrier) compare_plain(before, now);
+    around_k0_.advance(before.at);
+    around_.advance(now.at);
+    compare_loose(now);
+    if (now.kind != Kind::Barrier) compare_plain(now);
   }
 
   // Atomics without an order of their own stay on their side of what has one.
-  void compare_loose(const OrderPoint& before, const OrderPoint& now) {
-    const auto was = loose_points_around(k0_, before.at), is = loose_points_around(order_, now.at);
-    for (const auto& [what, front] : was.front) {
-      const unsigned behind = was.is_behind(what), front_now = is.in_front(what),
-                     behind_now = is.is_behind(what);
+  void compare_loose(const OrderPoint& now) {
+    const Sides<std::string>&was = around_k0_.loose, &is = around_.loose;
+    for (const std::string& what : was.kinds()) {
+      const unsigned front = was.front(what), behind = was.behind(what), front_now = is.front(what),
+                     behind_now = is.behind(what);
       const bool gone = (front != 0 && front_now == 0) || (behind != 0 && behind_now == 0);
       if (gone || (front_now < front && behind_now > behind) || (front_now > front && behind_now < behind))
         report(now.at, "memory-order", fmt::format("{} on the other side of {}", what, now.what), "");
@@ -171,13 +201,13 @@ class OrderComparison {
 
   // What K0 stores in front of a release is published by it, and what it loads behind an acquire may be news.
   // Loading is held back where there is something that acquires: no atomic does so without cache control.
-  void compare_plain(const OrderPoint& before, const OrderPoint& now) {
-    const auto was = accesses_around(k0_, before.at), is = accesses_around(order_, now.at);
-    for (const auto& [kind, front_now] : is.front) {
+  void compare_plain(const OrderPoint& now) {
+    const Sides<AccessKind>&was = around_k0_.accesses, &is = around_.accesses;
+    for (const AccessKind& kind : is.kinds()) {
       const auto& [store, scalar, roots] = kind;
       if (now.kind == Kind::CacheControl && scalar != now.scalar) continue;
-      const unsigned front = was.in_front(kind), behind = was.is_behind(kind),
-                     behind_now = is.is_behind(kind);
+      const unsigned front = was.front(kind), behind = was.behind(kind), front_now = is.front(kind),
+                     behind_now = is.behind(kind);
       const bool late = store && front_now < front && behind_now > behind;
       const bool early =
           !store && k0_.past_caches && behind > 0 && front_now > front && (behind_now < behind || front == 0);
@@ -261,6 +291,7 @@ class OrderComparison {
 
   const MemoryOrder &k0_, &order_;
   const OrderLaws &k0_laws_, &laws_;
+  Surroundings around_k0_{k0_}, around_{order_};
   std::set<std::string> loose_; // kinds of points of which there may be fewer
   Index last_;
   FindingList findings_;
