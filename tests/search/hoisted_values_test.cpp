@@ -72,7 +72,7 @@ TEST(HoistedValues, WhatOtherLanesKeepStays) {
 // A comparison under a narrower mask says less than one in front of the loop would.
 TEST(HoistedValues, NotComparisonsOfSomeLanes) {
   const auto c = hoisted(loop(
-      "v_cmp_gt_u32_e32 vcc, 64, v1\ns_and_saveexec_b64 s[10:11], vcc\nv_cmp_gt_u32_e64 s[12:13], 100, v0\n"
+      "v_cmp_gt_u32_e32 vcc, 64, v1\ns_and_saveexec_b64 s[10:11], vcc\nv_cmp_gt_u32_e64 s[12:13], 50, v0\n"
       "s_or_b64 exec, exec, s[10:11]\nv_cndmask_b32_e64 v2, 3, v30, s[12:13]\nv_add_u32_e32 v1, v1, v2\n"
       "v_mul_u32_u24_e32 v2, 5, v0\nv_xor_b32_e32 v1, v1, v2\n"));
   ASSERT_TRUE(c);

@@ -147,7 +147,7 @@ class ValueHoister {
       for (RegUnit r = d.first; r < d.first + d.count; ++r) {
         const auto before = now.find(r);
         if (before != now.end() && (instruction.partial_def || (isa::is_vector(r) && off.contains(r))))
-          held[r] = {before->second, r};
+          lives_on_[i].push_back(before->second);
         now[r] = i;
       }
   }
@@ -233,6 +233,8 @@ class ValueHoister {
       }
       for (const auto& [r, h] : held_.at(i))
         if (!by_name.contains(r)) keep(h.writer);
+      if (const auto rest = lives_on_.find(i); rest != lives_on_.end())
+        for (const Index writer : rest->second) keep(writer);
     };
     for (const auto& [i, held] : held_)
       if (!same_.contains(i)) look(i);
@@ -397,6 +399,7 @@ class ValueHoister {
   std::optional<LoopEntry> entry_;
   isa::RegSet written_, used_;
   std::map<Index, std::map<RegUnit, Held>> held_; // by entry: what it reads
+  std::map<Index, std::vector<Index>> lives_on_;  // by entry: who wrote what it overwrites in part
   std::vector<Index> order_;                      // as the loop runs them
   std::set<Index> same_;                          // entries that give the same in each turn
   std::set<Index> wanted_behind_; // of all: somebody reads the result under its name elsewhere
