@@ -2,7 +2,6 @@
 
 #include "base/log.h"
 #include "cli/optimize_progress.h"
-#include "report/batch_summary.h"
 
 #include <chrono>
 
@@ -75,10 +74,14 @@ void print(const report::BatchSummary& summary, bool json) {
 
 } // namespace
 
-Result<Answer> optimize_batch(const std::string& runs, search::Batch batch, unsigned workers, bool json) {
+Result<report::BatchSummary> run_batch(const std::string& runs, search::Batch batch, unsigned workers) {
   BatchWatch watch(runs, batch.settings.budget, workers);
   ASMEVO_CHECK(search::optimize_batch(runs, std::move(batch), watch.hooks()));
-  ASMEVO_TRY(const report::BatchSummary summary, report::write_summary(runs));
+  return report::write_summary(runs);
+}
+
+Result<Answer> optimize_batch(const std::string& runs, search::Batch batch, unsigned workers, bool json) {
+  ASMEVO_TRY(const report::BatchSummary summary, run_batch(runs, std::move(batch), workers));
   print(summary, json);
   return summary.faster != 0 && summary.open == 0 ? Answer::Yes : Answer::No;
 }

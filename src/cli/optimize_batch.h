@@ -2,10 +2,12 @@
 #pragma once
 
 #include "cli/cli.h"
-#include "search/batch.h"
+#include "report/batch_summary.h"
 
 namespace asmevo::cli {
 
+/// Its summary, in place of printing it.
+Result<report::BatchSummary> run_batch(const std::string& runs, search::Batch, unsigned workers);
 Result<Answer> optimize_batch(const std::string& runs, search::Batch, unsigned workers, bool json);
 /// With another budget for each kernel, where one is given.
 Result<Answer> resume_batch(const std::string& runs, const std::optional<search::Budget>&, unsigned workers,

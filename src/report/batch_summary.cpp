@@ -54,6 +54,22 @@ std::string why_nothing(const run::Tally& tally, const std::vector<run::Attempt>
   return text;
 }
 
+// "HBM" and 0.97: by kernel, the busiest memory level or pipe; of several kernels the share is the mean by
+// time, the name that of the longest.
+void find_busiest(const Json& node_profile, BatchRow& row) {
+  for (const Json& k : node_profile.at("kernels")) {
+    const Json& summary = k.at("report").at("summary");
+    std::string unit;
+    double most = 0;
+    for (const Json& level : summary.at("memory"))
+      if (level.value("share", 0.0) > most) most = level.at("share"), unit = level.at("level");
+    for (const auto& [pipe, use] : summary.at("pipes").items())
+      if (use.value("share", 0.0) > most) most = use.at("share"), unit = pipe;
+    if (row.busiest_unit.empty()) row.busiest_unit = unit;
+    row.busiest_share += most * k.at("share").get<double>();
+  }
+}
+
 Status read_run(const fs::path& folder, BatchRow& row) {
   ASMEVO_TRY(const auto run, run::RunFolder::open(folder, false));
   ASMEVO_TRY(const RunStatus status, RunStatus::read(*run));
@@ -64,7 +80,7 @@ Status read_run(const fs::path& folder, BatchRow& row) {
   row.verified = status.best_file.state == BestFile::Verified;
   if (status.best_file.structural) row.structural = status.best_file.structural->first;
   for (const run::Node& n : nodes) {
-    if (n.id == 0) row.k0_seconds = median_of(n.seconds);
+    if (n.id == 0) row.k0_seconds = median_of(n.seconds), find_busiest(n.profile, row);
     if (n.id == status.best) row.best_seconds = median_of(n.seconds);
   }
   row.directions = directions_to(nodes, status.best);
@@ -150,6 +166,8 @@ Json json_of(const BatchRow& r) {
           {"speedup_structural", r.structural ? Json(*r.structural) : Json(nullptr)},
           {"k0_seconds", r.k0_seconds},
           {"best_seconds", r.best_seconds},
+          {"busiest_unit", text(r.busiest_unit)},
+          {"busiest_share", r.busiest_share},
           {"attempts", r.tally.attempts},
           {"outcomes", outcomes},
           {"seconds", r.seconds},

@@ -21,6 +21,10 @@ struct BatchRow {
   std::optional<double> structural;        // on models that no search sees; of what was verified
   double k0_seconds = 0, best_seconds = 0; // modelled, medians; 0: not known yet
   run::Tally tally;
+  // Of K0, the launched kernels together: the unit that is busy for the largest share of the time, and that
+  // share. Without doing less the kernel cannot take less. Empty: not known yet.
+  std::string busiest_unit;
+  double busiest_share = 0;
   double seconds = 0;                  // of the search
   std::vector<std::string> directions; // of the commits that lead to the best, the first one first
   std::string why_not;                 // there is no speedup; empty: there is one
