@@ -1,7 +1,7 @@
 // Drivers that walk: what they propose, and what they make of its outcome.
 #include "base/random.h"
 #include "made_up.h"
-#include "oracle/verify_static.h"
+#include "oracle/verify.h"
 #include "search/drivers/mixed.h"
 #include "search/drivers/schedule.h"
 #include "search/drivers/stochastic.h"
@@ -175,7 +175,9 @@ TEST(Mixed, WhoEarnsItIsAskedMoreAndAllLearn) {
   for (int n = 0; n < 200; ++n) {
     const auto s = mixed->propose(lineage, {});
     ASSERT_TRUE(s);
-    if (n == 0) EXPECT_EQ(s->driver, "a");
+    if (n == 0) {
+      EXPECT_EQ(s->driver, "a");
+    }
     ++asked[s->driver];
     Made made(s->edit, s->driver == "b" ? 1.02 : 0.99);
     mixed->learn(made.outcome);
