@@ -4,6 +4,8 @@
 #include "gate/node_profile.h"
 #include "run/run_folder.h"
 
+#include <deque>
+
 namespace asmevo::search {
 
 class Lineage {
@@ -24,6 +26,7 @@ class Lineage {
     bool editable = true;
   };
 
+  /// The same object as long as the lineage lives.
   const Version& at(uint32_t id) const { return versions_[id]; }
   uint32_t size() const { return static_cast<uint32_t>(versions_.size()); }
   /// The fastest over K0, of equal ones the first.
@@ -34,7 +37,7 @@ class Lineage {
   Status add(run::Node node, Bytes object, gate::NodeProfile profile);
 
  private:
-  std::vector<Version> versions_;
+  std::deque<Version> versions_; // they stay where they are: drivers keep analyses of their programs
   uint32_t best_ = 0;
 };
 

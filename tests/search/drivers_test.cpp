@@ -81,6 +81,18 @@ TEST(ScheduleDriver, ChangesOrderAlone) {
   }
 }
 
+// What it keeps of a version is still there when others have come.
+TEST(ScheduleDriver, GoesOnWhenTheLineageGrows) {
+  Lineage lineage = lineage_of();
+  const auto driver = make_schedule(machine(), "", 3);
+  ASSERT_TRUE(driver->propose(lineage, {}));
+  const program::Program* const root = &lineage.at(0).named;
+  for (unsigned n = 0; n < 40; ++n) add_node(lineage, 0, 1.01 + 0.01 * n, nop_before("s_endpgm", n + 1));
+  EXPECT_EQ(&lineage.at(0).named, root);
+  for (const Suggestion& s : some(*driver, lineage, 10))
+    EXPECT_TRUE(program::splice(k0()->program(), s.edit, 1, k0()->codec()));
+}
+
 // What was verified and is faster is where it goes on from; what was refused is not.
 TEST(StochasticDriver, WalksOnFromWhatIsFaster) {
   const Lineage lineage = lineage_of();
